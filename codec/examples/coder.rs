@@ -1,15 +1,20 @@
-//! The coder of a CUDA device, measured and held against the processor's:
+//! Measures the coder on a CUDA device, and compares its output with the processor's:
 //!
 //! ```sh
 //! cargo run --release -p lifting-codec --example coder -- mosaic4096.raw 4096 16
 //! ```
 //!
-//! The file has 8-bit grey samples, row by row, as many rows as columns. Printed are, for 5/3 lossless and 9/7 at
-//! 40 dB, with two passes and three, and with the lowest planes gone through once: bits for a sample; milliseconds that the kernels take that choose tables, code,
-//! gather, and decode (medians of rounds of launches, by events of the device); and gigasamples a second of coding and
-//! of decoding alone. Then whole streams, from pictures in the device's memory to streams there: one picture, and as
-//! many at once as the last argument says, and back; `waited` is what the processor sees of it. Then the whole codec,
-//! from host memory to host memory, wall clock. All words, and all bytes, are compared, and lossless streams decoded.
+//! The file has 8-bit grey samples, row by row, as many rows as columns.
+//!
+//! For 5/3 lossless and 9/7 at 40 dB, with two passes, three passes and fast planes, the program prints:
+//! - bits per sample;
+//! - milliseconds of the kernels that choose tables, encode, gather and decode (medians of rounds of launches, by
+//!   device events);
+//! - gigasamples per second of encoding and of decoding alone.
+//!
+//! Then it times whole streams on the device, from pictures to streams and back, for one picture and for a batch of the
+//! size in the last argument; `waited` is the time seen by the processor. Last, it times the whole codec between host
+//! memory and host memory, by wall clock. All words and bytes are compared, and lossless streams are decoded.
 
 use lifting::cuda::cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use lifting::kernels::Kernels;
@@ -29,7 +34,7 @@ type Failure = Box<dyn std::error::Error>;
 const ROUNDS: usize = 7;
 const LAUNCHES: usize = 5;
 
-/// What is measured.
+/// Measured coding orders.
 const ORDERS: [Order; 5] = [
     Order { passes: Passes::Two, fast: 0 },
     Order { passes: Passes::Three, fast: 0 },
@@ -41,7 +46,7 @@ const ORDERS: [Order; 5] = [
 fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [file, side, pictures @ ..] = &args[..] else {
-        return Err("coder FILE SIDE [PICTURES]: 8-bit grey samples, side × side; so many pictures at once".into());
+        return Err("coder FILE SIDE [PICTURES]: 8-bit grey samples, side × side; PICTURES per batch".into());
     };
     let side: usize = side.parse()?;
     let pictures: usize = pictures.first().map_or(Ok(1), |n| n.parse())?;
@@ -56,7 +61,7 @@ fn main() -> Result<(), Failure> {
     for order in ORDERS {
         let integers = coefficients::<i32>(&device, "legall53", &image, |_, c| c)?;
         coder(&device, "5/3", order, side, &integers)?;
-        // What becomes 1 must be a little larger than half a step, as the codec has it.
+        // Index 1 starts slightly above half a step, as in the codec.
         let index = |band, c: f32| {
             let size = f64::from(c.abs()) / header.quantiser(0, band).step.value();
             let magnitude = if size < 0.75 { 0 } else { (size + 0.42) as i32 };
@@ -78,7 +83,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// With the quality that has so many decibels, to a hundredth.
+/// Finds the quality that gives a PSNR, to a hundredth of a decibel.
 fn at_decibels(codec: CodecBuilder, image: &Image, wanted: f64) -> Result<CodecBuilder, Failure> {
     let mut quality = 75.0;
     for _ in 0..12 {
@@ -88,10 +93,10 @@ fn at_decibels(codec: CodecBuilder, image: &Image, wanted: f64) -> Result<CodecB
             println!("9/7 at {found:.2} dB: quality {quality:.2}");
             return Ok(lossy);
         }
-        // A step of half the size is worth 8, and some 5 decibels.
+        // Half the step is worth 8 in quality, and about 5 dB.
         quality += (wanted - found) * 8.0 / 5.0;
     }
-    Err(format!("no quality has {wanted} dB").into())
+    Err(format!("no quality gives {wanted} dB").into())
 }
 
 /// Blocks of a picture's bands, with the indices of all coefficients.
@@ -127,9 +132,9 @@ fn coefficients<T: Sample + From<i16>>(
     Ok(Blocks { indices, places })
 }
 
-/// Milliseconds that the device takes for one of several launches: the median of rounds of them, after one to warm up.
+/// Milliseconds per launch on the device: the median of several rounds, after a warm-up round.
 fn time<E: Into<Failure>>(device: &Device, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, Failure> {
-    let Device::Cuda(device) = device else { return Err("times are those of a CUDA device".into()) };
+    let Device::Cuda(device) = device else { return Err("only a CUDA device can be timed".into()) };
     let stream = device.stream();
     let mut rounds = Vec::new();
     for round in 0..=ROUNDS {
@@ -150,13 +155,13 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Passes over planes, and those that are gone through once.
+/// Passes, and fast planes if any.
 fn order_text(Order { passes, fast }: Order) -> String {
     let passes = if passes == Passes::Two { 2 } else { 3 };
     if fast == 0 { passes.to_string() } else { format!("{passes}, {fast}") }
 }
 
-/// The coder alone.
+/// Times the block coder alone.
 fn coder(device: &Device, what: &str, order: Order, side: usize, blocks: &Blocks) -> Result<(), Failure> {
     let tables = Tables::built_in();
     // SAFETY: tasks stay within the arrays below.
@@ -193,7 +198,7 @@ fn coder(device: &Device, what: &str, order: Order, side: usize, blocks: &Blocks
         let raw = raw_words(shape(place), planes);
         offsets.push(total as i32);
         if planes > 0 {
-            // Decoders count in bytes.
+            // Decoders address bytes.
             back.extend(task((i, place), 2 * total, coded.min(raw), planes)?);
             let is_coded = coded < raw;
             back_choices.extend(if is_coded { [chosen[2 * i], chosen[2 * i + 1]] } else { [0, AS_IT_IS] });
@@ -232,7 +237,7 @@ fn coder(device: &Device, what: &str, order: Order, side: usize, blocks: &Blocks
     Ok(())
 }
 
-/// Holds all words against the processor's.
+/// Compares all words with the processor's.
 fn compare(
     blocks: &Blocks,
     side: usize,
@@ -263,7 +268,7 @@ fn compare(
     assert!(coded.iter().map(|w| *w as i16).eq(payload.iter().copied()), "words are those of the processor");
 }
 
-/// So many pictures at once, from the device's memory to streams there.
+/// Times a batch of pictures, from the device's memory to streams there.
 fn resident(
     device: &Device,
     what: &str,
@@ -275,7 +280,7 @@ fn resident(
     let codec = codec.clone().passes(order.passes).fast(order.fast);
     let on_device = codec.clone().device(device.clone()).build()?;
     let mut encoder = on_device.on_device(image.format(), count)?;
-    // Each picture is another one: rows further down.
+    // Pictures differ: rows are rotated.
     let picture = |place: usize| {
         let mut image = image.clone();
         image.samples.rotate_left(place * 97 % image.height * image.width);
@@ -322,18 +327,18 @@ fn resident(
     Ok(())
 }
 
-/// What something gives, and the milliseconds that it takes.
+/// Result of a piece of work, and its time in milliseconds.
 fn wall<R>(work: impl FnOnce() -> Result<R, CodecError>) -> Result<(R, f64), CodecError> {
     let start = Instant::now();
     let result = work()?;
     Ok((result, start.elapsed().as_secs_f64() * 1e3))
 }
 
-/// The whole codec, from host memory to host memory.
+/// Times the whole codec, from host memory to host memory.
 fn whole(device: &Device, what: &str, image: &Image, builder: CodecBuilder) -> Result<(), Failure> {
     let (on_cpu, on_device) = (builder.clone().build()?, builder.device(device.clone()).build()?);
     let (expected, cpu) = wall(|| on_cpu.encode(image))?;
-    // The first time on a device is another one.
+    // The first run on a device is not representative.
     on_device.encode(image)?;
     let (stream, gpu) = wall(|| on_device.encode(image))?;
     assert!(stream == expected, "bytes are those of the processor");

@@ -62,7 +62,7 @@ pub struct PacketInfo {
     pub raw: usize,
 }
 
-/// Codeblocks of a tile at one resolution, with what the packets hold of them.
+/// Codeblocks of a tile at one resolution, and the state of each after the packets read.
 struct Part<'a> {
     tile: usize,
     places: Vec<Place>,

@@ -318,7 +318,7 @@ impl Codec {
         }
     }
 
-    /// The same codec, on the processor.
+    /// Copy of the codec that runs on the processor.
     pub(crate) fn on_processor(&self) -> Codec {
         Codec { device: Device::cpu(), coder: None, ..self.clone() }
     }

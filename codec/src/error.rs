@@ -136,7 +136,7 @@ pub enum CodecError {
         /// Size of the header and empty blocks.
         least: u64,
     },
-    /// PSNR beyond what the wavelet can reach.
+    /// PSNR too high for the wavelet.
     #[error("{wanted} dB cannot be reached with `{wavelet}`: at most {reached:.2} dB can")]
     TooGood {
         /// Requested PSNR.
@@ -261,7 +261,7 @@ pub enum CodecError {
         layers: u32,
     },
     /// Setting that encoding and decoding entirely on a device do not support.
-    #[error("not supported on the device: {what}; use `encode`, which also runs on the processor")]
+    #[error("not supported on the device: {what}; use the encoder or decoder of the processor")]
     NotOnDevice {
         /// The setting.
         what: &'static str,

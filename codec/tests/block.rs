@@ -1,4 +1,4 @@
-//! Blocks come back as they were, whatever is in them, and no words make the decoder panic or go on for ever.
+//! Round trips of blocks, and robustness of the decoder against any words.
 
 use lifting_codec::block::{
     Counts, Direction, Encoded, MAX_SIDE, Mode, Order, Passes, Prefix, Shape, decode, decode_sequentially, encode,
@@ -20,7 +20,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// Of zeros there is nothing to say, whatever they are coded with.
+/// Zero blocks need no words in any mode.
 #[test]
 fn zeros_take_no_words() {
     let tables = Tables::built_in();
@@ -39,7 +39,7 @@ fn zeros_take_no_words() {
     }
 }
 
-/// Small ones most of all, and all that 32 bits can say.
+/// Coefficients, mostly small, up to the full 32-bit range.
 fn coefficients(samples: usize) -> impl Strategy<Value = Vec<i32>> {
     let sparse = prop::collection::vec(prop_oneof![30 => Just(0), 1 => -3..=3], samples);
     let laplacian = prop::collection::vec((0u32..12, any::<i32>()), samples)
@@ -53,12 +53,12 @@ fn blocks() -> impl Strategy<Value = (Shape, Vec<i32>)> {
     shapes().prop_flat_map(|shape| (Just(shape), coefficients(shape.samples())))
 }
 
-/// Those that there are, and others.
+/// Valid and invalid modes.
 fn modes() -> impl Strategy<Value = Mode> {
     prop_oneof![Just(Mode::Raw), (0u8..40, 0u8..8).prop_map(|(class, sharing)| Mode::Coded { class, sharing })]
 }
 
-/// Tables of any probabilities.
+/// Tables of arbitrary probabilities.
 fn tables() -> impl Strategy<Value = Tables> {
     prop::collection::vec(1u8..=127, 3 * TABLE_BYTES).prop_map(|bytes| Tables::from_bytes(&bytes).unwrap())
 }
@@ -87,7 +87,7 @@ proptest! {
         }
     }
 
-    /// All lanes at once are one after the other: words, counts, and what broken words are.
+    /// The vectorised coder equals the sequential one: words, counts, and results for corrupted words.
     #[test]
     fn lanes_at_once_are_the_definition(
         (shape, coefficients) in blocks(),
@@ -112,7 +112,7 @@ proptest! {
         }
     }
 
-    /// A prefix has fewer bits of each coefficient, and those are right.
+    /// A prefix yields fewer bits of each coefficient, and these are right.
     #[test]
     fn prefixes_are_right_as_far_as_they_go((shape, coefficients) in blocks(), share in 0f64..1.0) {
         let tables = Tables::built_in();
@@ -122,7 +122,7 @@ proptest! {
         for (i, &c) in coefficients.iter().enumerate() {
             let (magnitude, unknown) = (prefix.magnitudes[i], u32::from(prefix.unknown[i]));
             let known = c.unsigned_abs().checked_shr(unknown).and_then(|m| m.checked_shl(unknown)).unwrap_or(0);
-            // In plane 0, a coefficient that becomes significant is not known before its sign.
+            // In plane 0, a newly significant coefficient is unknown until its sign.
             prop_assert!(magnitude == known || magnitude == 0 && known == 1, "{magnitude} of {c}, {unknown} unknown");
             prop_assert!(magnitude == 0 || prefix.negative[i] == (c < 0));
         }
@@ -144,7 +144,7 @@ proptest! {
         }
     }
 
-    /// A block with a word changed, or one too many or too few, is another block or an error, never a panic.
+    /// A block with a changed, excess or missing word is another block or an error, never a panic.
     #[test]
     fn broken_blocks_are_told((shape, coefficients) in blocks(), at in any::<prop::sample::Index>(), bits in 1u16..) {
         let tables = Tables::built_in();
@@ -183,23 +183,22 @@ fn nothing_takes_no_words() {
     assert_eq!(decoded(shape, &encoded, Tables::built_in()), vec![0; 4096]);
 }
 
-/// With even probabilities every symbol takes a bit, so that lengths can be counted by hand.
+/// With even probabilities every symbol takes a bit, so lengths can be counted by hand.
 #[test]
 fn even_symbols_take_a_bit_each() {
     let tables = Tables::new(vec![Table::EVEN]).unwrap();
     let shape = Shape { height: 64, width: 2, direction: Direction::Vertical, order: Passes::Two.into() };
-    // Three planes of 128 symbols for significance at most: 7 is significant in the first, and then refined.
+    // Three planes of at most 128 significance symbols: 7 is significant in the first, then refined.
     let coefficients = vec![7; 128];
     let encoded = encode_with(shape, &coefficients, 0, 0, &tables[0]);
-    // Significance and sign in plane 2, refinement in plane 1; refinement in plane 0 is the tail's.
+    // Significance and sign in plane 2, refinement in plane 1; the refinement in plane 0 is in the tail.
     assert_eq!(encoded.words.len(), (128 + 128 + 128) / 16 + 128 / 16);
-    // Coded in order from the first: 1 (significant), 0 (as predicted or positive), and so on, then the tail of ones.
+    // Coded in order: 1 (significant), 0 (as predicted or positive), and so on, then the tail of ones.
     assert_eq!(encoded.words[0], 0b1010_1010_1010_1010);
     assert!(encoded.words[24..].iter().all(|w| *w == u16::MAX));
 }
 
-/// A block that is cut at a prefix has the error that the prefix says, or less, as open words are decoded a little
-/// further.
+/// A block cut at a prefix has at most the prefix's error, as open words decode slightly further.
 #[test]
 fn prefixes_have_the_errors_that_they_say() {
     let tables = Tables::built_in();

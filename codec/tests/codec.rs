@@ -1,5 +1,5 @@
-//! Pictures come back: to the bit, as good as was asked for, or as small; at each level; and from streams that are cut.
-//! Broken streams are errors.
+//! Round trips of pictures: lossless, to a PSNR, to a size, at each level, and from truncated streams. Corrupted
+//! streams are errors.
 
 use lifting::{Scheme, catalogue, compile};
 use lifting_codec::block::{Order, Passes};
@@ -10,7 +10,7 @@ fn wavelet(name: &str) -> Scheme {
     catalogue::find(name).unwrap()
 }
 
-/// A picture with edges, slopes and noise.
+/// Picture with edges, slopes and noise.
 pub fn picture(height: usize, width: usize, components: usize, bits: u32, signed: bool) -> Image {
     let mut image = Image { height, width, components, bits, signed, samples: Vec::new() };
     let (low, high) = image.range();
@@ -49,7 +49,7 @@ fn integers_come_back_to_the_bit() {
     }
 }
 
-/// Fast planes take a little more room, and as much as the block has planes changes nothing more.
+/// Fast planes take slightly more space; more of them than the block's planes change nothing.
 #[test]
 fn fast_planes_come_back() {
     let image = picture(200, 256, 1, 8, false);
@@ -68,7 +68,7 @@ fn fast_planes_come_back() {
     }
     let lossy = Codec::builder(&wavelet("cdf97")).psnr(45.0).fast(2);
     assert!(there_and_back(lossy, &image).psnr(&image) >= 45.0);
-    // Blocks of more planes than vectors have.
+    // Blocks of more planes than the vectorised coder supports.
     let mut wild = picture(16, 16, 1, 16, false);
     wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });
     assert_eq!(there_and_back(Codec::builder(&wavelet("legall53")).levels(2).block(8, 8).fast(17), &wild), wild);
@@ -98,7 +98,7 @@ fn the_wavelet_may_be_a_text() {
     let stream = Codec::builder(&scheme).levels(2).build().unwrap().encode(&image).unwrap();
     assert!(stream.windows(12).any(|w| w == b"wavelet mine"));
     assert_eq!(decode(&stream).unwrap(), image);
-    // A wavelet that has another's name is another one.
+    // A wavelet with another's name is still a different wavelet.
     let text = text.replace("mine", "legall53");
     let scheme = compile(&text).unwrap().remove(0);
     let stream = Codec::builder(&scheme).levels(2).build().unwrap().encode(&image).unwrap();
@@ -117,7 +117,7 @@ fn pictures_are_as_good_as_was_asked_for() {
             let stream = codec.encode(&image).unwrap();
             let psnr = decode(&stream).unwrap().psnr(&image);
             assert!(psnr >= wanted && stream.len() < last, "{name}: {psnr} for {wanted}, {} bytes", stream.len());
-            // Integer wavelets have no finer step than 1, and where few samples are wrong, each counts.
+            // The finest step of an integer wavelet is 1; with few wrong samples, each one counts.
             assert!(psnr < wanted + 0.05 || name != "cdf97" || wanted > 50.0, "{name}: {psnr} for {wanted}");
             last = stream.len();
         }
@@ -139,7 +139,7 @@ fn pictures_are_as_small_as_was_asked_for() {
     assert!(matches!(error, CodecError::TooSmall { bytes: 3, .. }), "{error}");
 }
 
-/// Checks of a board are like no picture that tables were trained with.
+/// A checkerboard is unlike any picture in the tables' training set.
 #[test]
 fn tables_are_fitted_where_that_saves_room() {
     let mut image = picture(256, 256, 1, 8, false);
@@ -151,7 +151,7 @@ fn tables_are_fitted_where_that_saves_room() {
         assert!(fitted.len() < usual.len(), "{name}: {} and {} bytes", fitted.len(), usual.len());
         assert!(Decoder::new(&fitted).unwrap().header().tables.is_some());
         assert_eq!(decode(&fitted).unwrap(), image);
-        // In a small picture there is nothing to save.
+        // A small picture offers no saving.
         let small = picture(16, 16, 1, 8, false);
         let fitted = codec.clone().fitted(true).build().unwrap().encode(&small).unwrap();
         assert_eq!(fitted, codec.build().unwrap().encode(&small).unwrap());
@@ -188,11 +188,11 @@ fn what_cannot_be_asked_for_is_told() {
     assert!(encode(Image { components: 0, ..image() }).contains("0 components"));
 }
 
-/// The mean error to a picture of half the size by averages: resolutions look like the picture.
+/// Resolutions look like the picture: the mean error to averages of half the size is small.
 #[test]
 fn levels_are_smaller_pictures() {
     let mut image = picture(96, 128, 3, 8, false);
-    // Without noise and edges, so that averages are near the low band.
+    // Without noise and edges, averages are near the low band.
     image.samples.iter_mut().enumerate().for_each(|(i, s)| *s = ((i / 3 % 128) + (i / 384) + 10 * (i % 3)) as i32);
     for name in ["legall53", "cdf97", "s_transform", "cdf2_2"] {
         let codec = Codec::builder(&wavelet(name)).levels(3);
@@ -213,7 +213,7 @@ fn levels_are_smaller_pictures() {
     }
 }
 
-/// The longer the prefix the better the picture, and every prefix behind the header decodes.
+/// Longer prefixes give better pictures, and every prefix with the header decodes.
 #[test]
 fn streams_that_are_cut_decode_to_what_they_hold() {
     let image = picture(150, 170, 1, 8, false);
@@ -261,8 +261,7 @@ fn every_changed_byte_is_found() {
 fn headers_are_not_believed() {
     let image = picture(8, 8, 1, 8, false);
     let stream = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap().encode(&image).unwrap();
-    // Height and width, and those of tiles, stand behind signature, version, length, flags, colour, bits and
-    // components.
+    // Height and width, and those of tiles, follow signature, version, length, flags, colour, bits and components.
     let mut large = stream.clone();
     large[18..34].copy_from_slice(&[0, 0, 0, 1].repeat(4));
     assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));
@@ -277,7 +276,7 @@ fn headers_are_not_believed() {
     let mut newer = stream.clone();
     newer[8] = 5;
     assert!(matches!(decode(&newer), Err(CodecError::Version { version: 5, known: 4 })));
-    // Fast planes stand behind the wavelet's name and its checksum.
+    // Fast planes follow the wavelet's name and its checksum.
     let fast = Codec::builder(&wavelet("legall53")).levels(1).fast(3).build().unwrap().encode(&image).unwrap();
     for planes in [0, 33] {
         let mut fast = fast.clone();
@@ -295,7 +294,7 @@ fn headers_are_not_believed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Pictures of any samples, through any wavelet of integers.
+    /// Pictures of any samples, through any integer wavelet.
     #[test]
     fn any_picture_comes_back(
         (height, width, components) in (1usize..70, 1usize..70, 1usize..4),
@@ -315,7 +314,7 @@ proptest! {
         prop_assert_eq!(&there_and_back(Codec::builder(&wavelet(name)).levels(levels), &image), &image);
     }
 
-    /// Whatever stands behind a valid header, checksums set right or not, nothing panics.
+    /// No bytes after a valid header cause a panic, with or without right checksums.
     #[test]
     fn no_stream_does_harm(
         bytes in prop::collection::vec(any::<u8>(), 0..400),
@@ -332,7 +331,7 @@ proptest! {
     }
 }
 
-/// A rate says no quantiser step: symbols of it would be those of another picture.
+/// A rate does not determine a quantiser step, so its symbols are undefined.
 #[test]
 fn symbols_of_a_rate_are_refused() {
     let image = picture(30, 40, 1, 8, false);

@@ -1,4 +1,4 @@
-//! Whole streams by a device, run by the interpreter: the processor's, byte for byte.
+//! Whole streams on a device, by the interpreter: the processor's streams, byte for byte.
 
 use crate::codec::picture;
 use crate::kernel::cuda;
@@ -11,7 +11,7 @@ fn wavelet(name: &str) -> CodecBuilder {
     Codec::builder(&catalogue::find(name).unwrap())
 }
 
-/// Pictures through an encoder of a device.
+/// Encodes pictures with a device's encoder.
 fn streams_on(device: &Device, codec: &CodecBuilder, images: &[Image]) -> Vec<Vec<u8>> {
     let codec = codec.clone().device(device.clone()).build().unwrap();
     let mut encoder = codec.on_device(images[0].format(), images.len()).unwrap();
@@ -35,7 +35,7 @@ fn is_the_same_on(device: &Device, codec: &CodecBuilder, images: &[Image]) {
     come_back_on(device, &streams);
 }
 
-/// Streams through a decoder of a device: what the processor makes of them. How many the device has decoded.
+/// Decodes streams with a device's decoder, and compares with the processor. Returns the number decoded on the device.
 fn come_back_on(device: &Device, streams: &[Vec<u8>]) -> usize {
     let longest = streams.iter().map(Vec::len).max().unwrap();
     let mut decoder = Decoder::new(&streams[0]).unwrap().on_device(device, streams.len(), longest).unwrap();
@@ -49,8 +49,8 @@ fn come_back_on(device: &Device, streams: &[Vec<u8>]) -> usize {
     decoder.decoded().unwrap().into_iter().filter(|decoded| *decoded).count()
 }
 
-/// Streams that are whole, cut and changed, with checksums that fit and that do not: pictures, or the processor's
-/// errors, and no access beyond arrays, which the interpreter would find.
+/// Complete, truncated and changed streams, with right and wrong checksums: pictures, or the processor's errors. The
+/// interpreter detects accesses beyond arrays.
 #[test]
 fn broken_streams_are_told_on_a_device() {
     broken_streams_are_told_on(&Device::Interpreter);
@@ -104,7 +104,7 @@ fn broken_streams_are_told_on(device: &Device) {
             }
             streams.push(broken);
         }
-        // Something of another kind, and something behind a stream.
+        // A stream of another kind, and one with excess bytes.
         streams.push(wavelet("legall53").levels(2).build().unwrap().encode(&image).unwrap());
         streams.push([&stream[..], &[0; 9]].concat());
         let decoded = come_back_on(device, &streams);
@@ -112,7 +112,7 @@ fn broken_streams_are_told_on(device: &Device) {
     }
 }
 
-/// Samples without any order.
+/// Random samples.
 fn noise(height: usize, width: usize, components: usize, bits: u32) -> Image {
     let mut image = picture(height, width, components, bits, false);
     let mut state = 3u32;
@@ -127,7 +127,7 @@ fn noise(height: usize, width: usize, components: usize, bits: u32) -> Image {
 fn streams_are_the_processors() {
     let device = Device::Interpreter;
     let small = |name: &str| wavelet(name).levels(2).block(32, 32);
-    // Raw blocks and coded ones, two pictures at once, components beyond the colours.
+    // Raw and coded blocks, two pictures at once, components beyond the colours.
     let pair = [picture(37, 51, 1, 8, false), noise(37, 51, 1, 8)];
     is_the_same_on(&device, &small("legall53"), &pair);
     is_the_same_on(&device, &small("legall53").levels(1), &[picture(20, 33, 4, 12, true)]);
@@ -135,7 +135,7 @@ fn streams_are_the_processors() {
     is_the_same_on(&device, &small("legall53").fast(3), &pair);
     // Payloads of several pieces.
     is_the_same_on(&device, &small("legall53").levels(1).block(64, 64), &[noise(96, 128, 1, 16)]);
-    // Tiles, some of them without coefficients in a band.
+    // Tiles, some with empty bands.
     is_the_same_on(&device, &small("legall53").tile(64, 64), &[picture(65, 70, 1, 8, false)]);
 }
 
@@ -147,11 +147,11 @@ fn quantised_streams_are_the_processors() {
     is_the_same_on(&device, &small("cdf97", 70.0), &pair);
     is_the_same_on(&device, &small("cdf97", 45.0), &[picture(33, 45, 3, 8, false)]);
     is_the_same_on(&device, &small("cdf97", 80.0).tile(64, 64), &[picture(66, 64, 1, 12, true)]);
-    // Integers, of which some bands stay as they are.
+    // Integers, with some bands unquantised.
     is_the_same_on(&device, &small("legall53", 88.0), &[noise(33, 40, 1, 8)]);
 }
 
-/// Blocks of more planes than kernels have: the processor's streams all the same.
+/// Blocks of more planes than kernels support still give the processor's streams.
 #[test]
 fn what_a_device_cannot_code_is_coded() {
     let mut wild = picture(16, 16, 1, 16, false);
@@ -173,7 +173,7 @@ fn what_needs_the_processor_is_said() {
     let mut encoder = codec.on_device(image.format(), 1).unwrap();
     assert!(matches!(encoder.upload(1, &image), Err(CodecError::OfOtherKind { .. })));
     assert!(matches!(encoder.upload(0, &picture(32, 31, 1, 8, false)), Err(CodecError::OfOtherKind { .. })));
-    // What was never there is a picture of zeros.
+    // A picture that was never uploaded is all zeros.
     encoder.encode().unwrap();
     assert_eq!(encoder.streams().unwrap().len(), 1);
     let on_processor = wavelet("legall53").build().unwrap();

@@ -1,5 +1,4 @@
-//! The coder's kernels, run by the interpreter, against the definition: the same words, the same coefficients, and the
-//! same of words that are broken.
+//! Block kernels in the interpreter against the reference: words, coefficients, and results for corrupted words.
 
 use crate::codec::picture;
 use crate::streams::checksum;
@@ -14,7 +13,7 @@ use lifting_codegen::ir::interp::{Arg, Buffer, Options, Program};
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::ir::{Kernel, Scalar};
 
-/// A sequence of numbers that look random.
+/// Pseudo-random numbers.
 struct Random(u32);
 
 impl Random {
@@ -23,7 +22,7 @@ impl Random {
         self.0 >> 8
     }
 
-    /// A coefficient: most of them small, as `scale` bits have it.
+    /// Coefficient, mostly small, of up to `scale` bits.
     fn coefficient(&mut self, scale: u32) -> i32 {
         let magnitude = (self.next() % (1 << scale)) >> (self.next() % (scale + 1));
         let sign = if self.next() & 1 == 1 { -1 } else { 1 };
@@ -31,7 +30,7 @@ impl Random {
     }
 }
 
-/// A block to be coded, with the table and sharing that it is coded by.
+/// Block with its table and sharing.
 struct Sample {
     shape: Shape,
     coefficients: Vec<i32>,
@@ -39,14 +38,14 @@ struct Sample {
     sharing: u8,
 }
 
-/// From one row of coefficients to the next.
+/// Distance between rows of coefficients.
 const STRIDE: usize = 150;
-/// From one block's coefficients to the next block's.
+/// Distance between blocks of coefficients.
 const APART: usize = 64 * STRIDE + 1;
-/// From one block's words to the next block's.
+/// Distance between the words of blocks.
 const ROOM: usize = 5000;
 
-/// Two and three passes, some planes gone through once, and more than there are.
+/// Two and three passes, with some fast planes, and with more than the block's planes.
 const ORDERS: [Order; 5] = [
     Order { passes: Passes::Two, fast: 0 },
     Order { passes: Passes::Three, fast: 0 },
@@ -84,7 +83,7 @@ fn tasks(tasks: impl Iterator<Item = Task>) -> Vec<i32> {
     tasks.flat_map(|task| task.fields().unwrap()).collect()
 }
 
-/// Runs a kernel on arrays and then the stride and the number of blocks; gives the arguments as they are then.
+/// Runs a kernel on arrays, the stride and the number of blocks; returns the arguments after the run.
 fn run(kernel: &Kernel, arrays: Vec<Buffer>, count: usize) -> Vec<Arg> {
     let info = validate(kernel).unwrap_or_else(|e| panic!("{}", e[0]));
     let mut args: Vec<Arg> = arrays.into_iter().map(Arg::from).collect();
@@ -103,7 +102,7 @@ fn numbers<T: lifting_codegen::ir::interp::Element>(arg: &Arg) -> Vec<T> {
     arg.buffer().unwrap().to_vec().unwrap()
 }
 
-/// The coefficients of all blocks as kernels read them.
+/// Coefficients of all blocks, laid out for kernels.
 fn coefficients(samples: &[Sample]) -> Buffer {
     let mut coefficients = vec![-77; samples.len() * APART];
     for (at, sample) in samples.iter().enumerate() {
@@ -114,7 +113,7 @@ fn coefficients(samples: &[Sample]) -> Buffer {
     Buffer::new(&coefficients)
 }
 
-/// Words of all blocks, and what the encoder says of them: planes and number of words.
+/// Words of all blocks, and the encoder's results: planes and number of words.
 fn encoded(samples: &[Sample], most: usize) -> (Vec<u16>, Vec<i32>) {
     let blocks = tasks(samples.iter().enumerate().map(|(at, sample)| sample.task(at, most, 0)));
     let arrays = vec![
@@ -129,7 +128,7 @@ fn encoded(samples: &[Sample], most: usize) -> (Vec<u16>, Vec<i32>) {
     (numbers::<i16>(&args[4]).into_iter().map(|w| w as u16).collect(), numbers(&args[5]))
 }
 
-/// Coefficients of all blocks, and what the decoder says of them.
+/// Coefficients of all blocks, and the decoder's results.
 fn decoded(samples: &[Sample], words: &[u16], counts: &[(usize, u32)]) -> (Vec<Vec<i32>>, Vec<i32>) {
     let blocks = samples.iter().enumerate().zip(counts);
     let task = |((at, sample), &(words, planes)): ((usize, &Sample), &(usize, u32))| {
@@ -154,7 +153,7 @@ fn decoded(samples: &[Sample], words: &[u16], counts: &[(usize, u32)]) -> (Vec<V
     (samples.iter().enumerate().map(block).collect(), numbers(&args[5]))
 }
 
-/// The kernel chooses what the definition does, of all tables and of few.
+/// The kernel's choices equal the reference's, with many tables and with few.
 #[test]
 fn choices_are_the_definition() {
     let few = Tables::built_in().to_bytes();
@@ -194,7 +193,7 @@ fn kernels_are_the_definition() {
             let found = (results[2 * at] as u32, results[2 * at + 1] as usize);
             assert_eq!(found, (expected.planes, expected.words.len()), "{:?}", sample.shape);
             assert!(words[at * ROOM..][..found.1] == expected.words, "{:?}", sample.shape);
-            assert_eq!(words[at * ROOM + found.1], 0x5555, "nothing stands behind the words");
+            assert_eq!(words[at * ROOM + found.1], 0x5555, "no write after the words");
             counts.push((found.1, found.0));
         }
         let (coefficients, statuses) = decoded(&samples, &words, &counts);
@@ -205,7 +204,7 @@ fn kernels_are_the_definition() {
     }
 }
 
-/// Of a block that does not fit, no word stands behind the room that there is, and the number of its words is right.
+/// A block that exceeds its room writes no words after it, and its number of words is right.
 #[test]
 fn room_is_kept() {
     let samples = samples(Passes::Two.into());
@@ -219,7 +218,7 @@ fn room_is_kept() {
     }
 }
 
-/// Words that are changed, too many or too few: what the definition makes of them, and never a fault.
+/// Changed, excess and missing words have the reference's results and never cause a fault.
 #[test]
 fn broken_words_are_what_the_definition_says() {
     let tables = Tables::built_in();
@@ -275,7 +274,7 @@ fn large_coefficients_are_left() {
     assert_eq!(statuses, [Status::Left as i32, Status::Left as i32, Status::Decoded as i32]);
 }
 
-/// A picture through the whole codec on a device: the bytes and samples of the processor.
+/// The whole codec on a device gives the processor's bytes and samples.
 fn is_the_same_on(device: &Device, codec: &CodecBuilder, image: &Image) {
     let stream = codec.clone().build().unwrap().encode(image).unwrap();
     let on_device = codec.clone().device(device.clone()).build().unwrap().encode(image).unwrap();
@@ -285,7 +284,7 @@ fn is_the_same_on(device: &Device, codec: &CodecBuilder, image: &Image) {
         let expected = decoder.decode(level).unwrap();
         assert_eq!(decoder.clone().on(device).unwrap().decode(level).unwrap(), expected);
     }
-    // Half of it: its last packet is the processor's.
+    // With half of the stream, the last packet is decoded by the processor.
     let half = &stream[..(decoder.header_length() + stream.len()) / 2];
     let half = Decoder::new(half).unwrap();
     assert_eq!(half.clone().on(device).unwrap().decode(0).unwrap(), half.decode(0).unwrap());
@@ -301,18 +300,18 @@ fn pictures_are_the_same_by_kernels() {
     is_the_same_on(&device, &wavelet("legall53"), &picture(45, 70, 3, 8, false));
     is_the_same_on(&device, &wavelet("legall53").passes(Passes::Three).fast(2), &noise);
     is_the_same_on(&device, &wavelet("cdf97").quality(60.0), &picture(50, 40, 1, 12, true));
-    // Trials.
+    // Targets that need trials.
     is_the_same_on(&device, &wavelet("cdf97").psnr(35.0), &picture(40, 33, 1, 8, false));
     is_the_same_on(&device, &wavelet("cdf97").bits_per_pixel(1.5), &picture(40, 33, 3, 8, false));
-    // Tables that the processor fits, with blocks by kernels.
+    // Tables fitted on the processor, with blocks coded by kernels.
     is_the_same_on(&device, &wavelet("legall53").fitted(true), &picture(33, 40, 1, 8, false));
-    // More planes than kernels have.
+    // More planes than kernels support.
     let mut wild = picture(16, 16, 1, 16, false);
     wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });
     is_the_same_on(&device, &wavelet("legall53").block(8, 8), &wild);
 }
 
-/// A CUDA device, if there is one; with LIFTING_REQUIRE_GPU=1 there must be.
+/// First CUDA device, if any; LIFTING_REQUIRE_GPU=1 requires one.
 pub fn cuda(test: &str) -> Option<Device> {
     match Device::cuda(0) {
         Ok(device) => Some(device),
@@ -343,7 +342,7 @@ fn broken_streams_are_told_on_cuda() {
     }
 }
 
-/// Streams with words that were changed, and checksums that fit all the same: the last packet's.
+/// Streams with changed words in the last packet, and a right checksum.
 fn broken(stream: &[u8], random: &mut Random) -> Vec<u8> {
     let decoder = Decoder::new(stream).unwrap();
     let (head, levels) = (decoder.header_length(), decoder.header().levels);
@@ -360,7 +359,7 @@ fn broken(stream: &[u8], random: &mut Random) -> Vec<u8> {
     broken
 }
 
-/// What is broken is what the processor says it is: an error, or another picture.
+/// Corrupted streams have the processor's result: an error, or another picture.
 fn broken_streams_are_the_same_on(device: &Device, size: [usize; 2], count: usize) {
     let mut random = Random(5);
     let image = picture(size[0], size[1], 1, 8, false);

@@ -1,4 +1,4 @@
-//! Parts of a stream: quality layers, tiles and regions.
+//! Partial decoding: quality layers, tiles and regions.
 
 use crate::codec::picture;
 use lifting::{catalogue, compile};
@@ -24,7 +24,7 @@ fn part(image: &Image, rows: Range<usize>, columns: Range<usize>) -> Image {
     part
 }
 
-/// Each layer is better than those before, the last one is what was asked for, and layers take hardly more room.
+/// Each layer improves the picture, all of them meet the target, and layers take little extra space.
 #[test]
 fn layers_are_better_and_better() {
     let image = picture(200, 230, 3, 8, false);
@@ -47,7 +47,7 @@ fn layers_are_better_and_better() {
             let psnr = picture.image.psnr(&image);
             assert!(psnr >= last, "{psnr} dB with layer {layer}, {last} without");
             last = psnr;
-            // A stream that ends with the layer is the same picture.
+            // A stream truncated after the layer gives the same picture.
             let packets = decoder.packets().unwrap();
             end += packets.iter().filter(|p| p.id.layer == layer).map(|p| p.bytes).sum::<usize>();
             let cut = Decoder::new(&layered[..end]).unwrap().decode(0).unwrap();
@@ -61,7 +61,7 @@ fn layers_are_better_and_better() {
     }
 }
 
-/// With layers, half of a stream is much better than half of one without.
+/// With layers, half of a stream is much better than without.
 #[test]
 fn prefixes_of_layers_are_pictures() {
     let image = picture(256, 256, 1, 8, false);
@@ -85,7 +85,7 @@ fn tiles_know_nothing_of_one_another() {
         assert_eq!(decode(&tiled).unwrap(), image, "{name}");
         let decoder = Decoder::new(&tiled).unwrap();
         assert_eq!(decoder.header().tiles(), [3, 2]);
-        // At each level, a tile is what it is by itself.
+        // At each level, a tile decodes as it does alone.
         for (rows, columns) in [(0..64, 0..128), (64..128, 128..200), (128..150, 0..128)] {
             let tile = part(&image, rows.clone(), columns.clone());
             let alone = stream(codec.clone(), &tile);
@@ -113,7 +113,7 @@ fn tiles_that_cannot_be_are_told() {
     assert!(named("legall53").layers(256).build().is_err());
 }
 
-/// A region is that part of the picture, sample by sample, whatever the wavelet, its border, tiles and level.
+/// A region equals that part of the picture, sample by sample, for any wavelet, border rule, tiles and level.
 #[test]
 fn regions_are_parts_of_the_picture() {
     let text = "wavelet wrapped { domain integer; boundary periodic; odd -= (even[0] + even[1]) >> 1; \
@@ -153,7 +153,7 @@ fn regions_are_parts_of_the_picture() {
     }
 }
 
-/// What a region does not depend on may be broken, and memory is taken for its tiles alone.
+/// Data that a region does not depend on may be corrupted, and memory is allocated for its tiles only.
 #[test]
 fn regions_leave_all_else_alone() {
     let image = picture(256, 300, 1, 8, false);

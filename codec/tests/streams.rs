@@ -1,4 +1,4 @@
-//! Streams from anyone: what is broken is an error or a picture, never a panic, nor memory that it does not vouch for.
+//! Untrusted streams: a corrupted stream is an error or a picture, never a panic or an excessive allocation.
 
 use crate::codec::picture;
 use lifting::catalogue;
@@ -9,20 +9,20 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 struct Random(u64);
 
 impl Random {
-    /// A number below this one.
+    /// Number below `end`.
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) as usize % end.max(1)
     }
 }
 
-/// What a part of a packet is checked with, by the format's words.
+/// Checksum of a part of a packet, from the format's text.
 pub fn checksum(part: &[u8], seed: u64) -> u32 {
     let hashes = part.chunks(1 << 14).flat_map(|piece| xxh3_64_with_seed(piece, seed).to_le_bytes());
     xxh3_64_with_seed(&hashes.collect::<Vec<u8>>(), seed) as u32
 }
 
-/// Where the checksums of a stream stand: of each part its beginning, its end, and the seed of its checksum.
+/// Parts of a stream with checksums: the beginning, the end, and the seed of each.
 pub fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
     let head = Decoder::new(stream).unwrap().header_length();
     let mut parts = vec![(0, head - 4, None)];
@@ -38,7 +38,7 @@ pub fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
     parts
 }
 
-/// Changed bytes, missing and added ones, with checksums that fit and that do not.
+/// Changed, missing and added bytes, with right and wrong checksums.
 #[test]
 fn broken_streams_do_no_harm() {
     let named = |name: &str| Codec::builder(&catalogue::find(name).unwrap());
@@ -57,7 +57,7 @@ fn broken_streams_do_no_harm() {
         let parts = checked_parts(&stream);
         for round in 0..1500 {
             let mut broken = stream.clone();
-            // Most of a stream is payload: each part is broken as often.
+            // Most of a stream is payload, so a part is chosen first.
             let (from, to, seed) = parts[random.below(parts.len())];
             for _ in 0..1 + random.below(3) {
                 let at = from + random.below(to - from);
@@ -85,7 +85,7 @@ fn broken_streams_do_no_harm() {
             let decoded = Decoder::new(&broken).and_then(|decoder| {
                 let _ = decoder.packets();
                 let _ = decoder.clone().layers(1)?.region(Region { y: 3, x: 60, height: 9, width: 5 })?.decode(1);
-                // What a header promises is decoded if it is not much.
+                // Decodes what a header promises if it is small.
                 decoder.at_most(1 << 16).decode(0)
             });
             match decoded {

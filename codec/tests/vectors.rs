@@ -1,6 +1,7 @@
-//! Streams that are kept: what they decode to stays the same, and lossless ones are written again byte for byte.
+//! Stored streams: their decoded pictures must not change, and lossless ones must be re-encoded byte for byte.
 //!
-//! `UPDATE=1 cargo test -p lifting-codec --test suite vectors` writes them anew: with a new version of the format only.
+//! `UPDATE=1 cargo test -p lifting-codec --test suite vectors` rewrites them. Only do so for a new version of the
+//! format.
 
 use crate::codec::picture;
 use lifting::{catalogue, compile};
@@ -9,7 +10,7 @@ use lifting_codec::{Codec, Decoder, Image};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A stream's name, how it is coded, and what.
+/// Name, codec and picture of each stream.
 fn vectors() -> Vec<(&'static str, Codec, Image)> {
     let named = |name: &str| catalogue::find(name).unwrap();
     let text =
@@ -48,12 +49,12 @@ fn vectors() -> Vec<(&'static str, Codec, Image)> {
     ]
 }
 
-/// XXH3-64 of the samples of a picture.
+/// XXH3-64 of a picture's samples.
 fn hash_of(image: &Image) -> u64 {
     xxh3_64(&image.samples.iter().flat_map(|s| s.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// What a stream decodes to: the hash at each level, and with fewer layers.
+/// Hashes of a decoded stream, at each level and with fewer layers.
 fn hashes(stream: &[u8]) -> Vec<String> {
     let decoder = Decoder::new(stream).unwrap();
     let hash = |level| {

@@ -22,11 +22,11 @@
 //!    coder and take turns at each step.
 //! 3. **Classes.** A block chooses its table from a set, and planes count from the block's highest. So tables depend on
 //!    neither band nor quantiser step.
-//! 4. **Signs** have contexts relative to the band's direction. Neighbours that disagree in both directions have another
-//!    context than missing neighbours.
+//! 4. **Signs** have contexts relative to the band's direction. Neighbours that disagree in both directions have a
+//!    different context from missing neighbours.
 //! 5. **Fast planes** ([`Order::fast`]): the lowest planes have one pass each, over significance, and their signs and
-//!    refinements join the tail. This scales complexity, as de Cea-Domínguez, Moure, Bartrina-Rapesta and Aulí-Llinàs do
-//!    (IEEE Signal Processing Letters, 2020), who code all lower bits of a coefficient together.
+//!    refinements join the tail. This scales complexity, as de Cea-Domínguez, Moure, Bartrina-Rapesta and Aulí-Llinàs
+//!    do (IEEE Signal Processing Letters, 2020), who code all lower bits of a coefficient together.
 //!
 //! `lanes` codes 32 lanes at once, and is used by [`encode`] and [`decode`] where possible. [`kernel`] runs on a warp
 //! of a device.

@@ -32,7 +32,7 @@ pub struct Block {
     pub known: Vec<u8>,
 }
 
-/// Kind of a pass over significance: which coefficients it codes, with which contexts.
+/// Kind of a pass over significance: its coefficients and contexts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
     /// All insignificant coefficients.
@@ -44,7 +44,7 @@ enum Pass {
 }
 
 impl Block {
-    /// Block of which nothing is coded yet.
+    /// Uncoded block.
     pub fn new(shape: Shape, magnitudes: Vec<u32>, negative: Vec<bool>, planes: u32) -> Block {
         let (samples, map) = (shape.samples(), (shape.height + 2) * STRIDE);
         Block {

@@ -1,4 +1,4 @@
-//! Codeblocks by the kernels of a device.
+//! Codeblocks on a device, by its kernels.
 
 use crate::bands::Place;
 use crate::block::kernel::{
@@ -13,34 +13,34 @@ use lifting::kernels::Kernels;
 use lifting_codegen::ir::Scalar;
 use std::sync::Arc;
 
-// The kernels, by their places.
+// Indices of the kernels.
 const CHOOSE: usize = 0;
 const ENCODE: usize = 1;
 const GATHER: usize = 2;
 const DECODE: usize = 3;
 
-/// The coder of a device.
+/// Block coder of a device.
 #[derive(Debug)]
 pub struct BlockCoder {
     kernels: Kernels,
 }
 
 impl BlockCoder {
-    /// The coder of a device; `None` for processors, which code blocks themselves.
+    /// Creates the coder of a device; `None` for processors, which code blocks without kernels.
     pub fn new(device: &Device, order: Order) -> Result<Option<Arc<BlockCoder>>, CodecError> {
         if let Device::Cpu { .. } = device {
             return Ok(None);
         }
         let kernels = vec![chooser(order), encoder(order), gatherer(), decoder(order)];
         #[allow(unsafe_code)]
-        // SAFETY: the kernels touch the coefficients and words that their tasks say, which are within the arrays: they
-        // are made here. Of choices they are given a table that there is; all else is by block or lane.
+        // SAFETY: kernels access the coefficients and words of their tasks, and the tasks, made here, stay within the
+        // arrays. Choices name existing tables. All other indices follow from block and lane.
         let kernels = unsafe { Kernels::new(device, kernels) }?;
         Ok(Some(Arc::new(BlockCoder { kernels })))
     }
 
-    /// Codes blocks of these components, each as [`encode`](crate::block::encode) does. `None` if they are too many,
-    /// or have too many planes, for kernels.
+    /// Encodes the blocks of these components, each as [`encode`](crate::block::encode) does. `None` if there are too
+    /// many blocks or planes for kernels.
     pub fn encode(
         &self,
         components: &[Vec<i32>],
@@ -104,8 +104,8 @@ impl BlockCoder {
         Ok(Some(encoded.into_iter().map(block).collect()))
     }
 
-    /// The coefficients of each component, of so many each, out of these blocks; what no block has is 0. `None` if they
-    /// are too many, not complete, or have too many planes, for kernels.
+    /// Decodes blocks into the coefficients of each component, `each` per component; coefficients outside all blocks
+    /// are 0. `None` if the blocks are too many or incomplete, or have too many planes for kernels.
     pub fn decode(
         &self,
         components: usize,

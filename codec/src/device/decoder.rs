@@ -1,4 +1,4 @@
-//! Pictures out of whole streams, on a device.
+//! Decoder of whole streams on a device.
 
 use super::packets::{self, slots};
 use super::resident::{Layout, Planes, Resident, launch, places_in_bands};
@@ -14,7 +14,7 @@ use lifting::kernels::{Array, Kernels};
 use lifting::{Device, Domain};
 use lifting_codegen::ir::Scalar;
 
-// The kernels, by their places.
+// Indices of the kernels.
 const HEADER: usize = 0;
 const PARSE: usize = 1;
 const TASKS: usize = 2;
@@ -24,19 +24,19 @@ const DECODE: usize = 5;
 const WRITE: usize = 6;
 const DEQUANTISE: usize = 7;
 
-/// What dequantisation takes.
+/// Arrays for dequantisation.
 struct Dequantisation {
     places: Array,
     powers: Array,
     first: usize,
 }
 
-/// Decodes streams of one kind, some of them at once, from a device's memory to pictures there; made by
-/// [`Decoder::on_device`]. Pictures are those of [`Decoder::decode`].
+/// Decoder of batches of streams of one kind, from device memory to pictures there; made by [`Decoder::on_device`].
+/// Pictures equal those of [`Decoder::decode`].
 ///
-/// [`DeviceDecoder::decode`] launches everything and waits for nothing; all memory was taken when the decoder was made.
-/// A stream may come from anyone: nothing is read or written beyond it and its picture, and what is broken, cut, or of
-/// another kind is decoded by the processor, which says what is wrong, when pictures are asked for.
+/// [`DeviceDecoder::decode`] launches all work without waiting or allocating. Streams may come from untrusted sources:
+/// accesses stay within each stream and its picture. Corrupted, truncated and foreign streams are left to the
+/// processor, which reports the error when pictures are downloaded.
 ///
 /// ```
 /// use lifting::Device;
@@ -47,7 +47,7 @@ struct Dequantisation {
 /// let image = Image { height: 16, width: 24, components: 1, bits: 8, signed: false, samples };
 /// let stream = codec.encode(&image)?;
 ///
-/// // The interpreter of kernels; where there is one, `Device::cuda(0)?`.
+/// // The interpreter of kernels; with a GPU, `Device::cuda(0)?`.
 /// let mut decoder = Decoder::new(&stream)?.on_device(&Device::Interpreter, 2, stream.len())?;
 /// decoder.upload(0, &stream)?;
 /// decoder.upload(1, &stream)?;
@@ -60,7 +60,7 @@ struct Dequantisation {
 pub struct DeviceDecoder {
     resident: Resident,
     dequantisation: Option<Dequantisation>,
-    /// Bytes of the header before its quantisers, and with them.
+    /// Bytes of the header up to its quantisers, and up to their end.
     quantisers: [usize; 2],
     /// Number of tables.
     tables: usize,
@@ -126,8 +126,8 @@ impl DeviceDecoder {
             list.push(quantise::dequantiser(kind));
         }
         #[allow(unsafe_code)]
-        // SAFETY: whatever streams hold, kernels touch what the numbers made here say, which is within the arrays: what
-        // streams say of places and lengths is held against these first.
+        // SAFETY: kernels check a stream's offsets and lengths before use. With any stream they access only the ranges
+        // given by the numbers made here, and these lie within the arrays.
         let kernels = unsafe { Kernels::new(device, list) }?;
 
         let (plan, tiles) = transform.into_parts();
@@ -180,7 +180,7 @@ impl DeviceDecoder {
         })
     }
 
-    /// Lets everything from now on go to a stream of the caller.
+    /// Moves all further work to a stream of the caller.
     ///
     /// # Errors
     /// If the decoder is not on the stream's device.
@@ -192,15 +192,15 @@ impl DeviceDecoder {
         self.resident.on_stream(stream)
     }
 
-    /// Where streams are to be, each so many bytes from the one before, and how long each is (`i32`).
+    /// Memory of the streams: the array, the distance between streams in bytes, and the length of each stream (`i32`).
     pub fn memory(&mut self) -> (&mut Array, usize, &mut Array) {
         (&mut self.resident.streams, self.resident.capacity, &mut self.resident.lengths)
     }
 
-    /// Puts a stream where it is to be.
+    /// Uploads a stream to its place.
     ///
     /// # Errors
-    /// If it is longer than was said, there is no such place, or the device refuses.
+    /// If the stream exceeds the capacity, there is no such place, or the device reports an error.
     pub fn upload(&mut self, place: usize, stream: &[u8]) -> Result<(), CodecError> {
         let Resident { kernels, streams, lengths, pictures, capacity, .. } = &mut self.resident;
         if stream.len() > *capacity || place >= *pictures {
@@ -210,17 +210,17 @@ impl DeviceDecoder {
         Ok(kernels.write(lengths, place, &[stream.len() as i32])?)
     }
 
-    /// The picture of the only stream.
+    /// Decodes a batch of one stream.
     pub(crate) fn decode_one(&mut self, stream: &[u8]) -> Result<Picture, CodecError> {
         self.upload(0, stream)?;
         self.decode()?;
         self.pictures()?.remove(0)
     }
 
-    /// Launches everything that makes pictures of the streams.
+    /// Launches the decoding of all streams.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// If the device reports an error.
     pub fn decode(&mut self) -> Result<(), CodecError> {
         let Resident { pictures, blocks, packets, header, capacity, stride, format, .. } = self.resident;
         let on = &mut self.resident;
@@ -266,11 +266,10 @@ impl DeviceDecoder {
         Ok(())
     }
 
-    /// Launches the decoder of blocks alone, on the words that the last [`DeviceDecoder::decode`] has found: what is
-    /// timed where its part is asked for.
+    /// Launches only the block decoder, on the words found by the last [`DeviceDecoder::decode`]. For timing it alone.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// If the device reports an error.
     pub fn decode_blocks(&mut self) -> Result<(), CodecError> {
         let on = &mut self.resident;
         let arrays = [
@@ -285,16 +284,16 @@ impl DeviceDecoder {
         Ok(())
     }
 
-    /// Where samples come to be, as [`DeviceEncoder::samples`](crate::DeviceEncoder::samples) has them.
+    /// Memory of the samples, laid out as in [`DeviceEncoder::samples`](crate::DeviceEncoder::samples).
     pub fn samples(&self) -> &Array {
         &self.resident.samples
     }
 
-    /// Waits, and says of each stream whether its picture is among [`DeviceDecoder::samples`]. If not, something is
-    /// wrong with it, or it has blocks of more than 16 bitplanes.
+    /// Waits, and tells for each stream whether its picture is in [`DeviceDecoder::samples`]. Invalid streams, and
+    /// streams with blocks of more than 16 bitplanes, are not decoded on the device.
     ///
     /// # Errors
-    /// If something that was launched has failed.
+    /// If a launched operation has failed.
     pub fn decoded(&self) -> Result<Vec<bool>, CodecError> {
         let Resident { kernels, pictures, packets, blocks, .. } = &self.resident;
         let mut fine = vec![true; *pictures];
@@ -309,11 +308,10 @@ impl DeviceDecoder {
         Ok(fine)
     }
 
-    /// Waits, and copies the pictures. What the device leaves to the processor is decoded there; what is wrong with a
-    /// stream is said of it.
+    /// Waits, and downloads the pictures. Streams left to the processor are decoded there, or reported as errors.
     ///
     /// # Errors
-    /// If something that was launched has failed.
+    /// If a launched operation has failed.
     pub fn pictures(&self) -> Result<Vec<Result<Picture, CodecError>>, CodecError> {
         let Resident { kernels, lengths, streams, pictures, capacity, .. } = &self.resident;
         let lengths: Vec<i32> = kernels.download(lengths, 0..*pictures)?;

@@ -1,4 +1,4 @@
-//! Whole streams on a device, where the pictures are.
+//! Encoder of whole streams on a device.
 
 use super::packets::{self, slots};
 use super::quantise::PLACE;
@@ -19,7 +19,7 @@ use lifting::Domain;
 use lifting::kernels::{Array, Kernels};
 use lifting_codegen::ir::Scalar;
 
-// The kernels, by their places.
+// Indices of the kernels.
 const READ: usize = 0;
 const CHOOSE: usize = 1;
 const ENCODE: usize = 2;
@@ -32,7 +32,7 @@ const SEAL: usize = 8;
 const QUANTISE: usize = 9;
 const OFFSETS: usize = 10;
 
-/// Arrays of what quantisation takes.
+/// Arrays for quantisation.
 struct Quantisation {
     inverses: Array,
     sums: Array,
@@ -41,37 +41,37 @@ struct Quantisation {
     begins: Array,
     places: Array,
     quantisers: usize,
-    /// Byte of a header that the first quantiser has.
+    /// Offset of the first quantiser in a header.
     first: usize,
     bands: WeighedBands,
     tile: [usize; 2],
 }
 
-/// The bands of each component of a tile, with what their quantiser steps are made of.
+/// Bands of each component of a tile, with the weights for their quantiser steps.
 struct WeighedBands {
     weights: Weights,
     bands: Vec<(usize, Band)>,
 }
 
 impl WeighedBands {
-    /// Steps that do to the picture what `step` does in a band of norm 1.
+    /// Steps that affect the picture as `step` does in a band of norm 1.
     fn steps(&self, step: f64) -> Vec<Step> {
         self.bands.iter().map(|(component, band)| self.weights.step(step, *component, band)).collect()
     }
 }
 
-/// Codes pictures of one kind, some of them at once, from a device's memory to streams there; made by
-/// [`Codec::on_device`]. The streams are those of [`Codec::encode`], byte for byte.
+/// Encoder of batches of pictures of one format, from device memory to streams there; made by [`Codec::on_device`]. The
+/// streams equal those of [`Codec::encode`], byte for byte.
 ///
-/// Pictures are put into [`DeviceEncoder::samples`], on the device or by [`DeviceEncoder::upload`].
-/// [`DeviceEncoder::encode`] launches everything and waits for nothing, on a stream of the caller if one was given; all
-/// memory was taken when the encoder was made. Frames in flight are encoders on streams of their own.
+/// Pictures are written to [`DeviceEncoder::samples`] on the device, or uploaded by [`DeviceEncoder::upload`].
+/// [`DeviceEncoder::encode`] launches all work without waiting or allocating, on the caller's stream if given. To
+/// overlap frames, use several encoders with a stream each.
 ///
 /// ```
 /// use lifting::Device;
 /// use lifting_codec::{Codec, Image};
 ///
-/// // The interpreter of kernels; where there is one, `Device::cuda(0)?`.
+/// // The interpreter of kernels; with a GPU, `Device::cuda(0)?`.
 /// let device = Device::Interpreter;
 /// let codec = Codec::builder(&lifting::catalogue::find("legall53")?).levels(1).device(device).build()?;
 /// let samples = (0..16 * 24).map(|i| i % 24 * 10).collect();
@@ -154,8 +154,8 @@ impl DeviceEncoder {
             list.extend([quantise::quantiser(kind), quantise::offsets()]);
         }
         #[allow(unsafe_code)]
-        // SAFETY: whatever samples are, kernels touch what the numbers made here say, which is within the arrays; the
-        // words of a block and what its entry takes are bounded by its shape.
+        // SAFETY: for any samples, kernels access only the ranges given by the numbers made here, and these lie within
+        // the arrays. A block's shape bounds its words and the size of its entry.
         let kernels = unsafe { Kernels::new(codec.device(), list) }?;
 
         let (plan, tiles) = transform.into_parts();
@@ -214,7 +214,7 @@ impl DeviceEncoder {
         })
     }
 
-    /// Lets everything from now on go to a stream of the caller.
+    /// Moves all further work to a stream of the caller.
     ///
     /// # Errors
     /// If the encoder is not on the stream's device.
@@ -226,17 +226,19 @@ impl DeviceEncoder {
         self.resident.on_stream(stream)
     }
 
-    /// Where samples are to be: of each picture height × width × components of them, row by row, the components of a
-    /// pixel together; bytes for samples of up to 8 bits, else 16 bits each. Signed ones are two's complement. Samples
-    /// that the depth does not have are coded as they are.
+    /// Memory of the samples: height × width × components for each picture, row by row, with the components of a pixel
+    /// adjacent.
+    ///
+    /// Samples of up to 8 bits are bytes, others have 16 bits each; signed ones are in two's complement. Samples out of
+    /// the depth's range are coded as they are.
     pub fn samples(&mut self) -> &mut Array {
         &mut self.resident.samples
     }
 
-    /// Puts a picture where it is to be.
+    /// Uploads a picture to its place.
     ///
     /// # Errors
-    /// If it is of another kind, there is no such place, or the device refuses.
+    /// If the picture has another format, there is no such place, or the device reports an error.
     pub fn upload(&mut self, place: usize, image: &Image) -> Result<(), CodecError> {
         image.check()?;
         let Resident { format, pictures, .. } = self.resident;
@@ -246,15 +248,15 @@ impl DeviceEncoder {
         self.resident.put(place, &image.samples)
     }
 
-    /// The stream of the only picture.
+    /// Encodes a batch of one picture.
     pub(crate) fn only(mut self, image: &Image) -> Result<Vec<u8>, CodecError> {
         self.upload(0, image)?;
         self.encode()?;
         Ok(self.streams()?.remove(0))
     }
 
-    /// The stream of the only picture, with bands quantised so that a step does to the picture what this one does in a
-    /// band of norm 1.
+    /// Encodes a batch of one picture, with bands quantised so that each affects the picture as `step` does in a band
+    /// of norm 1.
     pub(crate) fn by_step(&mut self, step: f64) -> Result<Vec<u8>, CodecError> {
         if let Some(q) = &mut self.quantisation {
             let steps = q.bands.steps(step);
@@ -270,17 +272,17 @@ impl DeviceEncoder {
         Ok(self.streams()?.remove(0))
     }
 
-    /// Launches everything that makes streams of the pictures.
+    /// Launches the encoding of all pictures.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// If the device reports an error.
     pub fn encode(&mut self) -> Result<(), CodecError> {
         self.transform()?;
         self.encode_blocks()?;
         self.pack()
     }
 
-    /// Samples to indices.
+    /// Launches the stages from samples to indices.
     fn transform(&mut self) -> Result<(), CodecError> {
         let Resident { pictures, blocks, header, stride, format, .. } = self.resident;
         let numbers = [format.pixels(), format.components, pictures * format.pixels()];
@@ -303,11 +305,10 @@ impl DeviceEncoder {
         Ok(())
     }
 
-    /// Launches the coder of blocks alone, on the indices that the last [`DeviceEncoder::encode`] has left: what is
-    /// timed where its part is asked for.
+    /// Launches only the block encoder, on the indices of the last [`DeviceEncoder::encode`]. For timing it alone.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// If the device reports an error.
     pub fn encode_blocks(&mut self) -> Result<(), CodecError> {
         let on = &mut self.resident;
         let numbers = [on.stride, on.pictures * on.blocks];
@@ -319,7 +320,7 @@ impl DeviceEncoder {
         Ok(())
     }
 
-    /// Words to streams.
+    /// Launches the stages from words to streams.
     fn pack(&mut self) -> Result<(), CodecError> {
         let Resident { pictures, blocks, packets, header, capacity, stride, .. } = self.resident;
         let on = &mut self.resident;
@@ -356,29 +357,29 @@ impl DeviceEncoder {
         Ok(())
     }
 
-    /// Waits until everything that was launched is done.
+    /// Waits for all launched work.
     ///
     /// # Errors
-    /// If something has failed.
+    /// If a launched operation has failed.
     pub fn wait(&self) -> Result<(), CodecError> {
         Ok(self.resident.kernels.wait()?)
     }
 
-    /// Where streams are, each [`DeviceEncoder::capacity`] bytes from the one before.
+    /// Memory of the streams, [`DeviceEncoder::capacity`] bytes apart.
     pub fn memory(&self) -> &Array {
         &self.resident.streams
     }
 
-    /// Bytes that a stream has room for, more than it can have.
+    /// Room per stream in bytes, above the length of any stream.
     pub fn capacity(&self) -> usize {
         self.resident.capacity
     }
 
-    /// Waits, and says how many bytes each stream has; 0 for a picture with blocks of more than 16 bitplanes, which the
-    /// device leaves to the processor.
+    /// Waits, and returns the length of each stream in bytes. 0 marks a picture with blocks of more than 16 bitplanes,
+    /// which the device leaves to the processor.
     ///
     /// # Errors
-    /// If something has failed.
+    /// If a launched operation has failed.
     pub fn lengths(&self) -> Result<Vec<usize>, CodecError> {
         let Resident { kernels, lengths, pictures, .. } = &self.resident;
         let lengths: Vec<i32> = kernels.download(lengths, 0..*pictures)?;
@@ -386,10 +387,10 @@ impl DeviceEncoder {
         Ok(lengths.iter().zip(left).map(|(&length, left)| if left == 0 { length as usize } else { 0 }).collect())
     }
 
-    /// Waits, and copies the streams. What the device leaves to the processor is coded there.
+    /// Waits, and downloads the streams. Pictures left to the processor are encoded there.
     ///
     /// # Errors
-    /// If something has failed.
+    /// If a launched operation has failed.
     pub fn streams(&self) -> Result<Vec<Vec<u8>>, CodecError> {
         let stream = |(place, length)| match length {
             0 => self.codec.on_processor().encode(&self.resident.get(place)?),
@@ -402,7 +403,7 @@ impl DeviceEncoder {
     }
 }
 
-/// Quantisers of these steps, whose offsets are not known yet.
+/// Quantisers of these steps, with offsets still unset.
 fn quantisers_of(steps: &[Step]) -> Vec<Quantiser> {
     steps.iter().map(|&step| Quantiser { step, offset: 0 }).collect()
 }

@@ -1,4 +1,4 @@
-//! XXH3-64 (Y. Collet, xxHash 0.8) in the IR: a warp hashes bytes of an array, with a seed.
+//! XXH3-64 (Y. Collet, xxHash 0.8) in the IR: a warp hashes a byte range of an array, with a seed.
 
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
@@ -8,9 +8,9 @@ const PRIME64: [u64; 5] =
     [0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x85ebca77c2b2ae63, 0x27d4eb2f165667c5];
 const MIX: [u64; 2] = [0x165667919e3779f9, 0x9fb21c651e98df25];
 
-/// Bytes of a stripe, of which each of 8 lanes has a word.
+/// Bytes of a stripe: a word for each of 8 lanes.
 const STRIPE: i32 = 64;
-/// Stripes from one scramble to the next.
+/// Stripes between scrambles.
 const STRIPES: i32 = 16;
 
 /// The default secret, as little-endian words.
@@ -41,12 +41,12 @@ const SECRET: [u64; 24] = [
     0x7e404bbbcafbd7af,
 ];
 
-/// The secret as kernels take it.
+/// The secret, as a kernel argument.
 pub fn secret() -> [i64; 24] {
     SECRET.map(|word| word as i64)
 }
 
-/// A 64-bit constant; literals are not beyond 63 bits.
+/// 64-bit constant; literals have at most 63 bits.
 fn constant(value: u64) -> Expr {
     Expr::i64(value as i64).cast(Scalar::U64)
 }
@@ -63,24 +63,24 @@ fn low(value: impl Into<Expr>) -> Expr {
     value.into().and(Expr::int(0xffff_ffff, Scalar::U64))
 }
 
-/// What a hash is made of.
+/// Inputs of a hash.
 pub struct Hash {
     /// The bytes.
     pub bytes: Space,
-    /// Where they begin, of type `i64`.
+    /// Offset of the first byte (`i64`).
     pub start: Expr,
-    /// How many they are, of type `i32`; the same for all lanes of a warp, as `start` is.
+    /// Number of bytes (`i32`); like `start`, equal in all lanes of a warp.
     pub len: Expr,
-    /// [`secret`].
+    /// The array of [`secret`].
     pub secret: Space,
-    /// Of type `u64`.
+    /// Seed (`u64`).
     pub seed: Expr,
     /// The thread's lane.
     pub lane: Expr,
 }
 
 impl Hash {
-    /// The hash, in a variable that all lanes have.
+    /// The hash, in a variable of every lane.
     pub fn all(&self, b: &mut Builder) -> LocalId {
         let hash = b.let_("hash", Scalar::U64, constant(0));
         let len = || self.len.clone();
@@ -108,7 +108,7 @@ impl Hash {
         hash
     }
 
-    /// So many bytes from one on, as a little-endian number.
+    /// Little-endian number of `count` bytes at an offset.
     fn read(&self, b: &mut Builder, at: impl Into<Expr>, count: i32) -> LocalId {
         let at = b.let_("from", Scalar::I64, self.start.clone() + at.into().cast(Scalar::I64));
         let mut value = None;
@@ -120,7 +120,7 @@ impl Hash {
         b.let_("value", Scalar::U64, value.unwrap_or_else(|| constant(0)))
     }
 
-    /// 8 bytes of the secret, beginning `past` bytes behind this word.
+    /// 8 bytes of the secret, beginning `past` bytes into this word.
     fn secret(&self, b: &mut Builder, word: impl Into<Expr>, past: i32, derived: bool) -> Expr {
         let word = b.let_("word", Scalar::I32, word);
         let mut load = |at: Expr| {
@@ -145,7 +145,7 @@ impl Hash {
         (first >> (8 * past)).or(second << (64 - 8 * past))
     }
 
-    /// Up to 16 bytes.
+    /// Hash of up to 16 bytes.
     fn short(&self, b: &mut Builder) -> Expr {
         let len = || self.len.clone();
         let seed = || self.seed.clone();
@@ -189,7 +189,7 @@ impl Hash {
         hash.into()
     }
 
-    /// 16 bytes from one on, and 16 of the secret.
+    /// Mixes 16 bytes with 16 bytes of the secret.
     fn mix(&self, b: &mut Builder, at: Expr, word: Expr, past: i32) -> Expr {
         let at = b.let_("of", Scalar::I32, at);
         let (first, second) = (self.read(b, at, 8), self.read(b, Expr::from(at) + 8, 8));
@@ -199,7 +199,7 @@ impl Hash {
         fold(b, xor(first, one + self.seed.clone()), xor(second, other - self.seed.clone()))
     }
 
-    /// 17 to 240 bytes.
+    /// Hash of 17 to 240 bytes.
     fn middle(&self, b: &mut Builder) -> Expr {
         let len = || self.len.clone();
         let sum = b.let_("sum", Scalar::U64, wide(len()) * constant(PRIME64[0]));
@@ -232,7 +232,7 @@ impl Hash {
         avalanche(b, sum.into())
     }
 
-    /// What a lane's word of a stripe adds, beside what that of its neighbour does.
+    /// Contributions of a lane's word of a stripe: to its neighbour's accumulator and to its own.
     fn word(&self, b: &mut Builder, at: Expr, key: Expr, there: Option<Expr>) -> [LocalId; 2] {
         let (value, product) = (b.let_("own", Scalar::U64, constant(0)), b.let_("product", Scalar::U64, constant(0)));
         let read = |b: &mut Builder| {
@@ -248,7 +248,7 @@ impl Hash {
         [value, product]
     }
 
-    /// More than 240 bytes: eight lanes have the accumulators, four stripes are read at once.
+    /// Hash of more than 240 bytes: eight lanes hold the accumulators, and four stripes are read at once.
     fn long(&self, b: &mut Builder) -> Expr {
         let len = || self.len.clone();
         let column = Expr::from(b.let_("column", Scalar::I32, self.lane.clone().and(7.into())));
@@ -260,7 +260,7 @@ impl Hash {
         let sum = b.let_("sum", Scalar::U64, begin);
         let block = STRIPE * STRIPES;
         let blocks = b.let_("blocks", Scalar::I32, (len() - 1) / block);
-        // Stripes of a block from a byte on, those below `count` of them.
+        // Accumulates the stripes of a block from a byte on, limited to the first `count`.
         let stripes = |b: &mut Builder, from: Expr, count: Option<Expr>| {
             let part = b.let_("part", Scalar::U64, constant(0));
             b.for_("group", 0, STRIPES / 4, 1, |b, group| {
@@ -288,12 +288,12 @@ impl Hash {
         let behind = Expr::from(b.let_("behind", Scalar::I32, Expr::from(blocks) * block));
         let count = b.let_("count", Scalar::I32, (len() - 1 - behind.clone()) / STRIPE);
         stripes(b, behind, Some(count.into()));
-        // The last stripe may overlap the one before it.
+        // The last stripe may overlap its predecessor.
         let key = self.secret(b, column.clone() + 15, 1, true);
         let [value, product] = self.word(b, len() - STRIPE + column.clone() * 8, key, None);
         let other = b.shuffle("other", Scalar::U64, value, Lane::Xor(1));
         b.set(Place::Local(sum), Expr::from(sum) + other + product);
-        // Two accumulators each become one number.
+        // Pairs of accumulators merge into one number.
         let other = b.shuffle("other", Scalar::U64, sum, Lane::Xor(1));
         let is_even = column.clone().and(1.into()).eq_(0.into());
         let pair = Expr::from(b.let_("pair", Scalar::I32, (column >> 1) * 2));
@@ -311,7 +311,7 @@ impl Hash {
     }
 }
 
-/// The halves of the product of two numbers, which has 128 bits, by exclusive or.
+/// Exclusive or of the halves of a 128-bit product.
 fn fold(b: &mut Builder, a: Expr, c: Expr) -> Expr {
     let mut name = |name: &str, value: Expr| Expr::from(b.let_(name, Scalar::U64, value));
     let (a, c) = (name("a", a), name("c", c));
@@ -324,14 +324,14 @@ fn fold(b: &mut Builder, a: Expr, c: Expr) -> Expr {
     name("folded", xor((middle << 32).or(low(lowest)), upper))
 }
 
-/// XXH3's last step.
+/// Final mixing step of XXH3.
 fn avalanche(b: &mut Builder, value: Expr) -> Expr {
     let h = b.let_("h", Scalar::U64, value);
     let h = b.let_("h", Scalar::U64, xor(h, Expr::from(h) >> 37) * constant(MIX[0]));
     xor(h, Expr::from(h) >> 32)
 }
 
-/// XXH64's.
+/// Final mixing step of XXH64.
 fn avalanche64(b: &mut Builder, value: Expr) -> Expr {
     let h = b.let_("h", Scalar::U64, value);
     let h = b.let_("h", Scalar::U64, xor(h, Expr::from(h) >> 33) * constant(PRIME64[1]));
@@ -346,7 +346,7 @@ mod tests {
     use lifting_codegen::ir::valid::validate;
     use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-    /// A kernel that hashes, by the warp, as many bytes as the block's number says.
+    /// Kernel in which each warp hashes the number of bytes given for its block.
     fn kernel(lengths: &[i32]) -> Kernel {
         let mut builder = Builder::new("hash");
         let b = &mut builder;

@@ -1,7 +1,10 @@
-//! Streams by a device. `blocks` codes the codeblocks of one picture there, for a stream that the processor puts
-//! together. `encoder` makes whole streams where pictures are, in these steps, each a kernel or a plan: `samples`, the
-//! transform, `quantise`, the coder ([`crate::block::kernel`]), `packets`, with checksums by `hash`. `decoder` goes the
-//! same way back, after `parse` has held streams against what they may be. What both keep is `resident`.
+//! Streams on a device.
+//!
+//! `blocks` codes the codeblocks of a picture for a stream that the processor assembles.
+//!
+//! `encoder` makes whole streams on the device. Each stage is a kernel or a plan: `samples`, the transform, `quantise`,
+//! the block coder ([`crate::block::kernel`]), and `packets`, with checksums by `hash`. `decoder` runs the stages in
+//! reverse, after `parse` has validated the streams. `resident` holds the memory of both.
 
 mod blocks;
 mod decoder;
@@ -22,24 +25,23 @@ use crate::error::CodecError;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// Checks that threads' numbers, of 32 bits, count so many of each thing, with what the last block of threads has
-/// beyond; `None` is more than this machine counts.
+/// Checks that counts, padded to whole blocks of threads, fit 32-bit numbers; `None` is an overflowed count.
 fn check_numbers(counts: &[Option<usize>]) -> Result<(), CodecError> {
     let most = i32::MAX as usize - Threads::BLOCK as usize;
     if counts.iter().any(|n| n.is_none_or(|n| n > most)) {
-        return Err(CodecError::NotOnDevice { what: "so large a picture, or so many at once" });
+        return Err(CodecError::NotOnDevice { what: "pictures this large, or this many at once" });
     }
     Ok(())
 }
 
-/// Kernels of a thread for each of so many things as the last parameter says.
+/// Kernels with one thread per element; the last parameter is the number of elements.
 struct Threads;
 
 impl Threads {
-    /// Threads of a block.
+    /// Threads per block.
     const BLOCK: i32 = 256;
 
-    /// A thread's number; the last ones may be beyond the last parameter.
+    /// Index of a thread; the last threads may exceed the last parameter.
     fn index(b: &mut Builder) -> Expr {
         let at = Expr::from(Builtin::BlockX) * Threads::BLOCK + Expr::from(Builtin::ThreadX);
         b.let_("index", Scalar::I32, at).into()
@@ -55,11 +57,11 @@ impl Threads {
     }
 }
 
-/// The nearest integer of a real number of that type, halves to even, after what is beyond these bounds has come to
-/// them; 0 if it is none. The bounds are integers of less than 22 bits, or 33 where the type is `f64`.
+/// Nearest integer of a real number, halves to even, after clamping to the bounds; 0 for NaN. The bounds are integers
+/// of less than 22 bits, or 33 for `f64`.
 fn round(b: &mut Builder, value: Expr, least: f64, largest: f64, kind: Scalar) -> Expr {
     let real = |v: f64| Expr::Lit(if kind == Scalar::F64 { Literal::F64(v) } else { Literal::F32(v as f32) });
-    // A number so large has no bits behind the point: what is added to it is rounded.
+    // Large enough to have no fractional bits: adding it rounds.
     let whole = || real(if kind == Scalar::F64 { 1.5 * (1u64 << 52) as f64 } else { 1.5 * (1u64 << 23) as f64 });
     let value = Expr::from(b.let_("real", kind, value));
     let number = value.clone().eq_(value.clone()).select(value, real(0.0));

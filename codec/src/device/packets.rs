@@ -1,5 +1,5 @@
-//! Packets of streams: where they stand, what their indices say, their words and their checksums. `docs/format.md` and
-//! [`crate::packet`] define them; here all packets of all pictures are made at once.
+//! Packet kernels: layout, entries, words and checksums. `docs/format.md` and [`crate::packet`] define packets; here
+//! all packets of all pictures are written at once.
 
 use super::hash::Hash;
 use super::{Threads, warps};
@@ -15,15 +15,15 @@ const LANES: i32 = 32;
 /// Bits of a piece's length.
 const PIECE_BITS: i32 = PIECE.trailing_zeros() as i32;
 
-/// Bytes of a packet beside its index and its payload.
+/// Bytes of a packet in addition to its index and its payload.
 pub const FRAME: usize = LENGTH + 2 * CHECKSUM;
 
-/// A global array.
+/// Declares a global array.
 pub fn global(b: &mut Builder, name: &str, scalar: Scalar, access: Access, doc: &str) -> Space {
     Space::Global(b.pointer(name, scalar, access, doc))
 }
 
-// What parameters are, in texts.
+// Descriptions of parameters in emitted text.
 const STREAMS: &str = "streams, one for each picture";
 const ENTRIES: &str = "bytes of entries before each block of a picture, and of all";
 const WORDS: &str = "words before each block of a picture, and of all";
@@ -32,7 +32,7 @@ const PARTS: &str = "first byte and length of each packet's index and of its pay
 const CAPACITY: &str = "bytes from one stream to the next";
 const EACH: &str = "blocks of a picture";
 
-/// A number of an array.
+/// Loads a number of an array.
 pub fn loaded(b: &mut Builder, name: &str, space: Space, at: impl Into<Expr>) -> Expr {
     b.load_new(name, Scalar::I32, space, at).into()
 }
@@ -41,18 +41,18 @@ pub fn added(b: &mut Builder, sum: LocalId, value: impl Into<Expr>) {
     b.set(Place::Local(sum), Expr::from(sum) + value.into());
 }
 
-/// What is to be written of a block.
+/// Entry of a block.
 struct Entry {
     planes: Expr,
     is_raw: Expr,
-    /// Words, in its payload.
+    /// Words in the payload.
     words: Expr,
-    /// Bytes, in its index.
+    /// Bytes in the index.
     bytes: Expr,
 }
 
 impl Entry {
-    /// By the encoder's results.
+    /// Entry from the encoder's results.
     fn new(b: &mut Builder, block: &Block, results: Space, which: Expr) -> Entry {
         let planes = loaded(b, "planes", results, which.clone() * 2);
         let coded = loaded(b, "coded", results, which * 2 + 1);
@@ -67,13 +67,18 @@ impl Entry {
     }
 }
 
-/// Threads that lay a picture's blocks out, or read a packet's index.
+/// Threads per picture that lay its blocks out, or per packet that read its index.
 pub const LAYERS: i32 = 256;
 
-/// The kernel that finds how many bytes of indices and how many words come before each block: prefix sums, a block of
-/// threads a picture. Its parameters, in order: blocks ([`Task`](crate::block::kernel::Task)), results of the encoder,
-/// bytes of entries and words before each block of a picture and of all of them (`i32`), blocks of each picture that
-/// are left to the processor (`i32`), blocks of a picture, and the number of pictures.
+/// Kernel of prefix sums over a picture's blocks: bytes of index entries and words. A block of threads a picture.
+///
+/// Parameters, in order:
+/// - blocks ([`Task`](crate::block::kernel::Task));
+/// - results of the encoder;
+/// - bytes of entries, then words, before each block of a picture, ending with the total (`i32`);
+/// - number of each picture's blocks left to the processor (`i32`);
+/// - blocks of a picture;
+/// - number of pictures.
 pub fn layout() -> Kernel {
     let mut builder = Builder::new("lay_out_blocks");
     let b = &mut builder;
@@ -124,8 +129,8 @@ pub fn layout() -> Kernel {
     layers(builder)
 }
 
-/// Sums, each of them, of all threads up to each one, and the sums of those before: in as many rounds as there are bits
-/// of a thread's number.
+/// Inclusive prefix sums over threads, several at once; returns the exclusive sums. There are as many rounds as a
+/// thread's index has bits.
 pub fn sums_before<const N: usize>(
     b: &mut Builder,
     thread: &Expr,
@@ -141,7 +146,8 @@ pub fn sums_before<const N: usize>(
     std::array::from_fn(|i| Expr::from(b.let_("before", Scalar::I32, Expr::from(sums[i]) - own[i].clone())))
 }
 
-/// Lets each thread combine what it has with what those before have, so many at a time as rounds before have made.
+/// Scan over threads in rounds: each combines a thread's values with those `distance` threads before, and doubles
+/// `distance`.
 pub fn rounds<const N: usize>(
     b: &mut Builder,
     thread: &Expr,
@@ -163,7 +169,7 @@ pub fn rounds<const N: usize>(
     }
 }
 
-/// As many blocks of so many threads as the last parameter says.
+/// Finishes a kernel of [`LAYERS`] threads per block; its last parameter is the grid size.
 pub fn layers(builder: Builder) -> Kernel {
     let one = || Expr::i32(1);
     let mut kernel = builder.finish(Launch { block: [LAYERS as u32, 1, 1], grid: [one(), one(), one()] });
@@ -171,18 +177,18 @@ pub fn layers(builder: Builder) -> Kernel {
     kernel
 }
 
-/// Where a packet stands in its stream.
+/// Place of a packet in its stream.
 struct Packet {
-    /// Its first byte.
+    /// Offset of the first byte.
     start: Expr,
-    /// Bytes of entries before its first block, and in it.
+    /// Bytes of entries before its first block, and within the packet.
     entries: [Expr; 2],
-    /// Words likewise.
+    /// Words before its first block, and within the packet.
     words: [Expr; 2],
 }
 
 impl Packet {
-    /// Of a picture whose numbers begin at `row` in `entries` and `words`.
+    /// Packet of a picture whose row begins at `row` in `entries` and `words`.
     fn new(b: &mut Builder, [entries, words, firsts]: [Space; 3], row: &Expr, packet: Expr, header: Expr) -> Packet {
         let first = loaded(b, "first", firsts, packet.clone());
         let next = loaded(b, "next", firsts, packet.clone() + 1);
@@ -197,21 +203,30 @@ impl Packet {
         Packet { start: b.let_("start", Scalar::I32, start).into(), entries, words }
     }
 
-    /// The first byte of its payload.
+    /// Offset of the payload.
     fn payload(&self) -> Expr {
         self.start.clone() + (LENGTH + CHECKSUM) as i32 + self.entries[1].clone()
     }
 }
 
-/// The kernel that writes the lengths of packets, and says where their parts are: a thread a packet. Its parameters, in
-/// order: bytes of entries and words as [`layout`] leaves them, the first block of each packet and the number of blocks
-/// (`i32`), streams (`u8`), parts (`i32`: of each packet of each picture the first byte and the length of its index,
-/// its own length before it included, and of its payload), lengths of streams (`i32`), bytes of a header, blocks of a
-/// picture, packets of a picture, bytes from one stream to the next (`i64`), and packets of all pictures.
+/// Kernel that writes packets' lengths and computes the places of their parts, a thread a packet.
+///
+/// Parameters, in order:
+/// - bytes of entries, and words, from [`layout`];
+/// - the first block of each packet, ending with the number of blocks (`i32`);
+/// - streams (`u8`);
+/// - parts (`i32`): for each packet the offset and the length of its index, with the packet's length field included,
+///   and of its payload;
+/// - lengths of streams (`i32`);
+/// - bytes of a header;
+/// - blocks of a picture;
+/// - packets of a picture;
+/// - the distance between streams in bytes (`i64`);
+/// - packets of all pictures.
 pub fn parts() -> Kernel {
     let mut builder = Builder::new("lay_out_packets");
     let b = &mut builder;
-    b.doc("Where packets and their parts stand in streams, and the fields that say their lengths; a thread a packet.");
+    b.doc("Places of packets and their parts in streams, and their length fields; a thread a packet.");
     let entries = global(b, "entries", Scalar::I32, Access::Read, ENTRIES);
     let words = global(b, "words_before", Scalar::I32, Access::Read, WORDS);
     let firsts = global(b, "firsts", Scalar::I32, Access::Read, FIRSTS);
@@ -247,15 +262,26 @@ pub fn parts() -> Kernel {
     Threads::finished(builder)
 }
 
-/// The kernel that writes entries and words of blocks where they belong, a warp a codeblock. Its parameters, in order:
-/// indices (`i32`), blocks, results and choices of the encoder and its words (`i16`), bytes of entries and words as
-/// [`layout`] leaves them, the first block of each packet, the packet of each block of a picture (`i32`), streams
-/// (`u8`), bytes of a header, blocks of a picture, bytes from one stream to the next (`i64`), the stride of indices,
-/// and the number of blocks. Blocks that are left to the processor have no words.
+/// Kernel that writes entries and words of blocks to their places, a warp a codeblock. Blocks left to the processor
+/// have no words.
+///
+/// Parameters, in order:
+/// - indices (`i32`);
+/// - blocks, results and choices of the encoder;
+/// - its words (`i16`);
+/// - bytes of entries, and words, from [`layout`];
+/// - the first block of each packet;
+/// - the packet of each block of a picture (`i32`);
+/// - streams (`u8`);
+/// - bytes of a header;
+/// - blocks of a picture;
+/// - the distance between streams in bytes (`i64`);
+/// - the stride of indices;
+/// - the number of blocks.
 pub fn writer() -> Kernel {
     let mut builder = Builder::new("write_blocks");
     let b = &mut builder;
-    b.doc("Entries and words of blocks into streams, a warp a codeblock; what gains nothing from the coder as it is.");
+    b.doc("Entries and words of blocks into streams, a warp a codeblock. Blocks that coding does not shorten are raw.");
     let indices = global(b, "indices", Scalar::I32, Access::Read, "indices of coefficients");
     let blocks = global(b, "blocks", Scalar::I32, Access::Read, "seven numbers for each block");
     let results = global(b, "results", Scalar::I32, Access::Read, "planes and words of each block");
@@ -330,9 +356,10 @@ pub fn writer() -> Kernel {
     warps(builder)
 }
 
-/// The kernel that writes headers into streams, and finds what their packets are checked with: a warp a picture. Its
-/// parameters, in order: headers but for their checksums (`u8`), the hash's secret, streams (`u8`), seeds (`u64`),
-/// bytes of a header, bytes from one stream to the next (`i64`), and the number of pictures.
+/// Kernel that writes headers into streams and computes the packets' seeds, a warp a picture.
+///
+/// Parameters, in order: headers without checksums (`u8`), the hash's secret, streams (`u8`), seeds (`u64`), bytes of a
+/// header, the distance between streams in bytes (`i64`), and the number of pictures.
 pub fn header_writer() -> Kernel {
     let mut builder = Builder::new("write_headers");
     let b = &mut builder;
@@ -369,13 +396,13 @@ fn seal(b: &mut Builder, streams: Space, at: Expr, hash: LocalId, lane: &Expr) {
     });
 }
 
-/// What kernels of checksums have at hand of a part of a packet.
+/// Part of a packet in checksum kernels.
 pub struct Part {
-    /// Its first byte in the picture's stream, and how many it has.
+    /// Offset of the first byte in the picture's stream, and number of bytes.
     start: Expr,
     len: Expr,
     pieces: Expr,
-    /// Where the hashes of its pieces begin, among those of the picture.
+    /// Index of its first piece's hash among the picture's.
     slot: Expr,
     seed: Expr,
 }
@@ -386,7 +413,7 @@ impl Part {
         let start = loaded(b, "start", parts, at.clone());
         let len = loaded(b, "len", parts, at + 1);
         let pieces = Expr::from(b.let_("pieces", Scalar::I32, (len.clone() + (PIECE as i32 - 1)) >> PIECE_BITS));
-        // As parts do not overlap, neither do their slots.
+        // Parts do not overlap, so neither do their slots.
         let slot = Expr::from(b.let_("slot", Scalar::I32, (start.clone() >> PIECE_BITS) + part.clone()));
         let seed = Expr::from(b.load_new("seed", Scalar::U64, seeds, picture));
         let seed = Expr::from(b.let_("seed", Scalar::U64, seed + (part >> 1).cast(Scalar::U64)));
@@ -394,18 +421,18 @@ impl Part {
     }
 }
 
-/// What a warp has at hand that a part's checksum is the matter of.
+/// A warp's part with its checksum.
 pub struct Checked {
     pub lane: Expr,
-    /// The hash of its pieces' hashes.
+    /// Hash of the pieces' hashes.
     pub hash: LocalId,
-    /// The byte behind the part, of type `i64`.
+    /// Offset of the byte after the part (`i64`).
     pub end: Expr,
 }
 
 impl Part {
-    /// The warp's part. The last parameters follow: parts of a picture, hashes of a picture, bytes from one stream to
-    /// the next (`i64`), and parts in all.
+    /// Part of the warp. Declares the last parameters: parts of a picture, hashes of a picture, the distance between
+    /// streams in bytes (`i64`), and parts in all.
     pub fn of_warp(b: &mut Builder, [hashes, parts, secret, seeds]: [Space; 4]) -> Checked {
         let each = Expr::from(b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets"));
         let slots = Expr::from(b.scalar("slots", Scalar::I32, "hashes of a picture"));
@@ -425,23 +452,32 @@ impl Part {
     }
 }
 
-/// Slots for the hashes of pieces of a stream of so many bytes and packets.
+/// Number of hash slots for a stream of this many bytes and packets.
 pub fn slots(bytes: usize, packets: usize) -> usize {
     bytes / PIECE + 2 * packets + 1
 }
 
-/// Warps that hash the pieces of a picture at most.
+/// Most warps that hash the pieces of a picture.
 pub const MOST_WARPS: usize = 2048;
 
-/// Warps that hash the pieces of a picture whose stream has so many bytes at most.
+/// Number of warps that hash the pieces of a picture whose stream has at most this many bytes.
 pub fn warps_of(bytes: usize) -> usize {
     (bytes / PIECE + 1).min(MOST_WARPS)
 }
 
-/// The kernel that hashes the pieces of all parts of packets, so many warps a picture. Its parameters, in order:
-/// streams (`u8`), parts as [`parts`] leaves them, the hash's secret, seeds (`u64`), hashes (`u8`, eight bytes each),
-/// parts of a picture, warps of a picture, hashes of a picture, bytes from one stream to the next (`i64`), and warps in
-/// all.
+/// Kernel that hashes the pieces of all parts of packets, with several warps a picture.
+///
+/// Parameters, in order:
+/// - streams (`u8`);
+/// - parts, from [`parts`];
+/// - the hash's secret;
+/// - seeds (`u64`);
+/// - hashes (`u8`, eight bytes each);
+/// - parts of a picture;
+/// - warps of a picture;
+/// - hashes of a picture;
+/// - the distance between streams in bytes (`i64`);
+/// - warps in all.
 pub fn hasher() -> Kernel {
     let mut builder = Builder::new("hash_pieces");
     let b = &mut builder;
@@ -479,9 +515,10 @@ pub fn hasher() -> Kernel {
     warps(builder)
 }
 
-/// The kernel that writes the checksums of all parts of packets, a warp each. Its parameters, in order: hashes of
-/// pieces as the [`hasher`] leaves them, parts, the hash's secret, seeds (`u64`), streams (`u8`), parts of a picture,
-/// hashes of a picture, bytes from one stream to the next (`i64`), and parts in all.
+/// Kernel that writes the checksums of all parts of packets, a warp each.
+///
+/// Parameters, in order: hashes of pieces from the [`hasher`], parts, the hash's secret, seeds (`u64`), streams (`u8`),
+/// parts of a picture, hashes of a picture, the distance between streams in bytes (`i64`), and parts in all.
 pub fn sealer() -> Kernel {
     let mut builder = Builder::new("seal_parts");
     let b = &mut builder;

@@ -1,6 +1,7 @@
-//! Streams that came from anyone, read on a device: headers, the lengths of packets, indices and checksums. What is
-//! not as `docs/format.md` has it, or not whole, is left to the processor, which says what it is. Nothing is read
-//! beyond a stream's bytes, whatever they are.
+//! Parser kernels for untrusted streams: headers, packet lengths, indices and checksums.
+//!
+//! Anything invalid under `docs/format.md`, or incomplete, is left to the processor, which reports the error. For any
+//! bytes, reads stay within the stream.
 
 use super::hash::Hash;
 use super::packets::{LAYERS, Part, added, global, layers, loaded, rounds, sums_before};
@@ -14,14 +15,14 @@ use lifting_codegen::ir::*;
 /// Lanes of a warp.
 const LANES: i32 = 32;
 
-/// Numbers that the [`parser`] says of a block: planes, table, sharing, first byte in the payload, words.
+/// Numbers of the [`parser`] per block: planes, table, sharing, first byte in the payload, words.
 pub const PARSED: usize = 5;
 
 const CAPACITY: &str = "bytes from one stream to the next";
 const LENGTHS: &str = "bytes of each stream";
 const STREAMS: &str = "streams, one for each picture";
 
-/// A byte of a stream as a number.
+/// Byte of a stream as a number.
 fn byte(b: &mut Builder, streams: Space, at: Expr) -> Expr {
     let byte = b.load_new("byte", Scalar::U8, streams, at);
     b.let_("number", Scalar::I32, Expr::from(byte).cast(Scalar::I32)).into()
@@ -31,11 +32,20 @@ fn wide(value: Expr) -> Expr {
     value.cast(Scalar::I64)
 }
 
-/// The kernel that holds headers against the one that a decoder was made for, but for their quantisers, and finds what
-/// packets are checked with: a warp a picture. Its parameters, in order: streams (`u8`), lengths of streams (`i32`),
-/// the header (`u8`), the hash's secret, seeds (`u64`), faults of each picture (`i32`: 1 if there is one), bytes of a
-/// header, its first byte of quantisers and the first one behind them, bytes from one stream to the next (`i64`), and
-/// the number of pictures.
+/// Kernel that compares headers, except quantisers, with the decoder's, and computes the packets' seeds. A warp a
+/// picture.
+///
+/// Parameters, in order:
+/// - streams (`u8`);
+/// - lengths of streams (`i32`);
+/// - the header (`u8`);
+/// - the hash's secret;
+/// - seeds (`u64`);
+/// - faults of each picture (`i32`: 1 for a fault);
+/// - bytes of a header;
+/// - the offsets of its first quantiser and of the byte after the last;
+/// - the distance between streams in bytes (`i64`);
+/// - the number of pictures.
 pub fn header_reader() -> Kernel {
     let mut builder = Builder::new("read_headers");
     let b = &mut builder;
@@ -45,7 +55,7 @@ pub fn header_reader() -> Kernel {
     let expected = global(b, "expected", Scalar::U8, Access::Read, "the header");
     let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
     let seeds = global(b, "seeds", Scalar::U64, Access::Write, "hashes of headers");
-    let faults = global(b, "faults", Scalar::I32, Access::Write, "whether a header is another one");
+    let faults = global(b, "faults", Scalar::I32, Access::Write, "whether a header differs");
     let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
     let first = Expr::from(b.scalar("first", Scalar::I32, "the first byte of quantisers"));
     let last = Expr::from(b.scalar("last", Scalar::I32, "the first byte behind quantisers"));
@@ -85,17 +95,17 @@ const PIECE: i32 = 32;
 /// Most bytes of an entry.
 const ENTRY: i32 = 4;
 
-/// An entry, as its bytes have it.
+/// Entry, as decoded from its bytes.
 struct Entry {
     head: Expr,
     mode: Expr,
     is_short: Expr,
-    /// Words; of raw blocks, what their shapes say.
+    /// Number of words; the shape determines that of raw blocks.
     many: Expr,
     bytes: Expr,
 }
 
-/// What a parser has at hand: its packet's bytes, up to one.
+/// Index bytes of a packet: its stream, and the end of the bytes to read.
 struct Index {
     streams: Space,
     stream: Expr,
@@ -103,7 +113,7 @@ struct Index {
 }
 
 impl Index {
-    /// A byte; 0 behind the end.
+    /// Byte at an offset; 0 after the end.
     fn byte(&self, b: &mut Builder, at: Expr) -> Expr {
         let value = b.let_("of_entry", Scalar::I32, 0);
         b.if_(at.clone().lt(self.stop.clone()), |b| {
@@ -113,7 +123,7 @@ impl Index {
         value.into()
     }
 
-    /// Of the entry that begins at a byte: the first one, whether that is all of it, the third one, and its length.
+    /// First byte of the entry at `at`, whether the entry is that byte alone, its third byte, and its length.
     fn length(&self, b: &mut Builder, at: &Expr) -> [Expr; 4] {
         let (head, low) = (self.byte(b, at.clone()), self.byte(b, at.clone() + 2));
         let is_short = head.clone().and(i32::from(RAW).into()).ne_(0.into()).or(head.clone().eq_(0.into()));
@@ -132,20 +142,31 @@ impl Index {
     }
 }
 
-/// The kernel that reads the index of a packet, a block of threads each. Its parameters, in order: streams (`u8`),
-/// lengths of streams (`i32`), blocks ([`Task`](crate::block::kernel::Task), of which the shapes are read), the first
-/// block of each packet and the number of blocks, what it says of blocks ([`PARSED`] numbers each), parts as
-/// [`parts`](super::packets::parts) has them, faults of each packet (`i32`), bytes of a header, blocks of a picture,
-/// packets of a picture, tables, bytes from one stream to the next (`i64`), and packets of all pictures. A packet with
-/// a fault has parts without bytes, and what is said of its blocks means nothing.
+/// Kernel that reads the index of a packet, with a block of threads each. A packet with a fault gets empty parts, and
+/// the numbers of its blocks are meaningless.
 ///
-/// Where entries begin is not known before those that come first are read. So each thread finds, for each byte that an
-/// entry may begin with in a piece, where the first one behind the piece begins, and how many begin before that; these
-/// are functions, which compose.
+/// Parameters, in order:
+/// - streams (`u8`);
+/// - lengths of streams (`i32`);
+/// - blocks ([`Task`](crate::block::kernel::Task), for their shapes);
+/// - the first block of each packet, ending with the number of blocks;
+/// - parsed entries ([`PARSED`] numbers per block);
+/// - parts, as in [`parts`](super::packets::parts);
+/// - faults of each packet (`i32`);
+/// - bytes of a header;
+/// - blocks of a picture;
+/// - packets of a picture;
+/// - tables;
+/// - the distance between streams in bytes (`i64`);
+/// - packets of all pictures.
+///
+/// An entry's offset depends on all earlier ones. So each thread computes a map for its piece: for each byte where an
+/// entry may begin, the offset of the first entry after the piece, and the number of entries that begin before. These
+/// maps compose in a parallel scan.
 pub fn parser() -> Kernel {
     let mut builder = Builder::new("read_indices");
     let b = &mut builder;
-    b.doc("What packets' indices say of their blocks, a piece a thread, a block of threads a packet.");
+    b.doc("Entries of packets' indices, a piece a thread, a block of threads a packet.");
     let streams = global(b, "streams", Scalar::U8, Access::Read, STREAMS);
     let lengths = global(b, "lengths", Scalar::I32, Access::Read, LENGTHS);
     let blocks = global(b, "blocks", Scalar::I32, Access::Read, "seven numbers for each block");
@@ -170,7 +191,7 @@ pub fn parser() -> Kernel {
     let next = loaded(b, "next", firsts, packet.clone() + 1);
     let fine = b.let_("fine", Scalar::Bool, Expr::Lit(Literal::Bool(true)));
     let require = |b: &mut Builder, what: Expr| b.set(Place::Local(fine), Expr::from(fine).and(what));
-    // From packet to packet, by what they say of their lengths.
+    // From packet to packet, by their length fields.
     let (start, end) = (b.let_("start", Scalar::I32, 0), b.let_("end", Scalar::I32, header));
     b.for_("before", 0, packet.clone() + 1, 1, |b, _| {
         b.set(Place::Local(start), end);
@@ -194,7 +215,7 @@ pub fn parser() -> Kernel {
     let most = Expr::from(b.let_("most", Scalar::I32, (next.clone() - first.clone()) * ENTRY));
     let stop = Expr::from(fine).select(Expr::from(end).min(begin.clone() + most.clone()), 0.into());
     let index = Index { streams, stream, stop: b.let_("stop", Scalar::I32, stop).into() };
-    // Of what was read before: where the first entry behind it begins, the block of it, and its words.
+    // State after the pieces read so far: offset of the next entry, its block, and its first word.
     let (offset, block, words) = (
         b.let_("offset", Scalar::I32, 0),
         b.let_("of_block", Scalar::I32, first.clone()),
@@ -252,7 +273,7 @@ pub fn parser() -> Kernel {
         });
         let all = through(b, (LAYERS - 1).into());
 
-        // Entries that begin in the piece, twice: for their words, and for what comes of them.
+        // Visits the entries that begin in the piece; run twice, to count words and to store the results.
         let entries = |b: &mut Builder, body: &dyn Fn(&mut Builder, Entry, &Expr, &Expr)| {
             let at = b.let_("at", Scalar::I32, Expr::from(before).and((ENTRY - 1).into()));
             let which = b.let_("which", Scalar::I32, Expr::from(block) + (Expr::from(before) >> 2));
@@ -267,7 +288,7 @@ pub fn parser() -> Kernel {
         };
         let of_picture = picture.clone() * each.clone();
         let counted = b.let_("counted", Scalar::I32, 0);
-        // Words, planes, and words that it has raw.
+        // Words of a block, its planes, and its words if raw.
         let shape = |b: &mut Builder, entry: &Entry, which: &Expr| {
             let planes = Expr::from(b.let_("planes", Scalar::I32, entry.head.clone().and(i32::from(RAW - 1).into())));
             let shape = Block::load(b, blocks, of_picture.clone() + which.clone());
@@ -309,7 +330,7 @@ pub fn parser() -> Kernel {
         b.set(Place::Local(offset), all.clone().and((ENTRY - 1).into()));
         added(b, block, all >> 2);
     });
-    // One thread has met the last entry.
+    // Exactly one thread has met the last entry.
     sums_before(b, &thread, [maps[0], maps[1]], [wrong, finish]);
     let at = Expr::from(b.let_("behind", Scalar::I32, finish));
     let at = first.eq_(next.clone()).select(begin, at);
@@ -328,15 +349,25 @@ pub fn parser() -> Kernel {
     layers(builder)
 }
 
-/// The kernel that tells the coder of blocks what indices say of them: a thread a block. Its parameters, in order: what
-/// the [`parser`] says of blocks, parts, faults of packets, the packet of each block of a picture (`i32`), blocks as
-/// they are made for a picture's shape ([`Task`](crate::block::kernel::Task)), the same with words and planes, choices
-/// (`i32`), blocks of a picture, packets of a picture, bytes from one stream to the next, and the number of blocks.
-/// Blocks of a packet with a fault are zeros.
+/// Kernel that prepares the block decoder's tasks from parsed entries, a thread a block. Blocks of a packet with a
+/// fault are zeros.
+///
+/// Parameters, in order:
+/// - entries from the [`parser`];
+/// - parts;
+/// - faults of packets;
+/// - the packet of each block of a picture (`i32`);
+/// - blocks for the picture's shape ([`Task`](crate::block::kernel::Task));
+/// - the same blocks with words and planes (output);
+/// - choices (`i32`);
+/// - blocks of a picture;
+/// - packets of a picture;
+/// - the distance between streams in bytes;
+/// - the number of blocks.
 pub fn tasks() -> Kernel {
     let mut builder = Builder::new("prepare_blocks");
     let b = &mut builder;
-    b.doc("What decoders are told of blocks, by indices; a thread a block.");
+    b.doc("Tasks of the block decoder, from indices; a thread a block.");
     let parsed = global(b, "parsed", Scalar::I32, Access::Read, "five numbers for each block");
     let parts = global(b, "parts", Scalar::I32, Access::Read, "indices and payloads of packets");
     let faults = global(b, "faults", Scalar::I32, Access::Read, "whether a packet has a fault");
@@ -375,8 +406,9 @@ pub fn tasks() -> Kernel {
     Threads::finished(builder)
 }
 
-/// The kernel that holds checksums of parts of packets against streams, a warp each. Its parameters are those of
-/// [`sealer`](super::packets::sealer), but that it reads streams; behind them come faults of each part (`i32`).
+/// Kernel that compares the checksums of parts of packets with those in streams, a warp each.
+///
+/// Parameters are those of [`sealer`](super::packets::sealer), with streams read, and then faults of each part (`i32`).
 pub fn checker() -> Kernel {
     let mut builder = Builder::new("check_parts");
     let b = &mut builder;
@@ -386,7 +418,7 @@ pub fn checker() -> Kernel {
     let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
     let seeds = global(b, "seeds", Scalar::U64, Access::Read, "hashes of headers");
     let streams = global(b, "streams", Scalar::U8, Access::Read, STREAMS);
-    let faults = global(b, "faults", Scalar::I32, Access::Write, "whether a checksum is another one");
+    let faults = global(b, "faults", Scalar::I32, Access::Write, "whether a checksum differs");
     let scene = Part::of_warp(b, [hashes, parts, secret, seeds]);
     let differs = b.let_("differs", Scalar::Bool, Expr::Lit(Literal::Bool(false)));
     b.if_(scene.lane.clone().lt((CHECKSUM as i32).into()), |b| {

@@ -1,4 +1,4 @@
-//! Coefficients to indices and back: what [`crate::quantise`] defines, a warp a codeblock.
+//! Quantisation kernels, a warp a codeblock, equivalent to [`crate::quantise`].
 
 use super::{round, warps};
 use crate::block::kernel::FIELDS;
@@ -6,8 +6,8 @@ use crate::quantise::{FIRST, LARGEST, NEXT, UNIT};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// Numbers that say where a block is in its band: its first row and column, the band's rows and columns, and which
-/// quantiser the band has. The same for all pictures.
+/// Numbers for a block's position in its band: its first row and column, the band's rows and columns, and the index of
+/// the band's quantiser. They are the same for all pictures.
 pub const PLACE: usize = 5;
 
 /// Lanes of a warp.
@@ -17,28 +17,29 @@ fn real(v: f64) -> Expr {
     Expr::Lit(Literal::F64(v))
 }
 
-/// A block, as both kernels know it.
+/// Block in both kernels.
 struct Block {
     start: Expr,
     height: Expr,
     width: Expr,
-    /// See [`PLACE`].
+    /// Position in the band: see [`PLACE`].
     place: [Expr; PLACE],
     stride: Expr,
-    /// Which picture it is of.
+    /// Index of the picture.
     picture: Expr,
     lane: Expr,
 }
 
 impl Block {
-    /// The next parameters: blocks ([`Task`](crate::block::kernel::Task)) and places.
+    /// Declares the parameters for blocks ([`Task`](crate::block::kernel::Task)) and places.
     fn arrays(b: &mut Builder) -> [Space; 2] {
         let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, "seven numbers for each block"));
         let places = Space::Global(b.pointer("places", Scalar::I32, Access::Read, "where blocks are in their bands"));
         [blocks, places]
     }
 
-    /// The last parameters: the stride of coefficients, the blocks of a picture, and the number of blocks in all.
+    /// Declares the last parameters: the stride of coefficients, the blocks of a picture, and the number of blocks in
+    /// all.
     fn new(b: &mut Builder, [blocks, places]: [Space; 2]) -> Block {
         let stride = b.scalar("stride", Scalar::I32, "coefficients from one row to the next").into();
         let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
@@ -58,7 +59,7 @@ impl Block {
         self.start.clone() + y * self.stride.clone() + x
     }
 
-    /// All coefficients, a column a lane.
+    /// Loops over all coefficients, a column a lane.
     fn for_each(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr, Expr)) {
         b.for_("y", 0, self.height.clone(), 1, |b, y| {
             b.for_("x", self.lane.clone(), self.width.clone(), LANES, |b, x| body(b, y, x));
@@ -74,13 +75,13 @@ fn absolute(value: &Expr) -> Expr {
     value.clone().lt(single(0.0)).select(-value.clone(), value.clone())
 }
 
-/// What counts of a neighbour.
+/// A neighbour's magnitude, limited to 2.
 fn small(value: &Expr) -> Expr {
     let size = absolute(value);
     size.clone().lt(single(2.0)).select(size, single(2.0))
 }
 
-/// Rows of coefficients, two columns a lane, beyond the block as well, where the band has them.
+/// Rows of coefficients, two columns a lane. They extend beyond the block where the band does.
 struct Rows<'a> {
     block: &'a Block,
     coefficients: Space,
@@ -92,12 +93,13 @@ struct Rows<'a> {
 struct Row {
     /// Coefficients in steps.
     values: [Expr; 2],
-    /// What counts of each, and of those to the left and to the right.
+    /// For each column, the sum of limited magnitudes of its row's three columns.
     sums: [Expr; 2],
 }
 
 impl Rows<'_> {
-    /// A lane's two columns of a row, and of the first and the last lane the one beyond; 0 where the band has none.
+    /// Loads a lane's two columns of a row and, for the first and the last lane, the next column outside; 0 outside the
+    /// band.
     fn fetch(&self, b: &mut Builder, y: Expr) -> [Expr; 3] {
         let Block { lane, place: [first_row, first_column, rows, columns, _], .. } = self.block;
         let y = Expr::from(b.let_("row", Scalar::I32, y));
@@ -128,7 +130,7 @@ impl Rows<'_> {
         self.block.lane.clone().eq_((LANES - 1).into())
     }
 
-    /// What is made of a row that was fetched.
+    /// Computes a row from its loaded coefficients.
     fn row(&self, b: &mut Builder, fetched: [Expr; 3]) -> Row {
         let mut value = |c: Expr| b.let_("value", Scalar::F32, c.cast(Scalar::F32) * self.inverse.clone()).into();
         let [first, second, beyond]: [Expr; 3] = fetched.map(&mut value);
@@ -144,26 +146,35 @@ impl Rows<'_> {
     }
 }
 
-/// The kernel that makes indices. Its parameters, in order: coefficients (`i32` or `f32`), 1 over each quantiser's step
-/// (`f32`), indices (`i32`), sums of what coefficients are beyond their indices (`i32`, of each block, in [`UNIT`]ths),
-/// how many have an index beside 0 (`i32`), blocks, places ([`PLACE`] numbers for each block of a picture), the stride
-/// of coefficients, the blocks of a picture, and the number of blocks. Integers with a step of 1 are what they are.
+/// Kernel from coefficients to indices. Integers with a step of 1 stay unchanged.
+///
+/// Parameters, in order:
+/// - coefficients (`i32` or `f32`);
+/// - the reciprocal of each quantiser's step (`f32`);
+/// - indices (`i32`);
+/// - sums of the excesses over the indices (`i32`, one per block, in units of 1/[`UNIT`] of a step);
+/// - numbers of nonzero indices (`i32`);
+/// - blocks;
+/// - places ([`PLACE`] numbers for each block of a picture);
+/// - the stride of coefficients;
+/// - the blocks of a picture;
+/// - the number of blocks.
 pub fn quantiser(kind: Scalar) -> Kernel {
     let mut builder = Builder::new(format!("quantise_{}", kind.name()));
     let b = &mut builder;
-    b.doc("Coefficients to indices, with a dead zone that knows the neighbours, a warp a codeblock.");
+    b.doc("Coefficients to indices, with a dead zone that depends on neighbours, a warp a codeblock.");
     let coefficients = Space::Global(b.pointer("coefficients", kind, Access::Read, "coefficients"));
     let inverses = Space::Global(b.pointer("inverses", Scalar::F32, Access::Read, "1 over quantiser steps"));
     let indices = Space::Global(b.pointer("indices", Scalar::I32, Access::Write, "indices of coefficients"));
-    let sums = Space::Global(b.pointer("sums", Scalar::I32, Access::Write, "what is beyond indices, block by block"));
-    let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Write, "indices beside 0, block by block"));
+    let sums = Space::Global(b.pointer("sums", Scalar::I32, Access::Write, "excess over indices, block by block"));
+    let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Write, "nonzero indices, block by block"));
     let arrays = Block::arrays(b);
     let block = Block::new(b, arrays);
     let inverse = Expr::from(b.load_new("inverse", Scalar::F32, inverses, block.place[4].clone()));
     let (sum, count) = (b.let_("sum", Scalar::I32, 0), b.let_("some", Scalar::I32, 0));
     let quantised = |b: &mut Builder| {
         let rows = Rows { block: &block, coefficients, kind, inverse: inverse.clone() };
-        // Where a coefficient becomes 1, by the neighbours' number.
+        // Each lane holds the threshold of index 1 for one sum of neighbours.
         let first = (0i32..).zip(FIRST).fold(single(FIRST[FIRST.len() - 1]), |others, (i, value)| {
             block.lane.clone().eq_(i.into()).select(single(value), others)
         });
@@ -172,7 +183,7 @@ pub fn quantiser(kind: Scalar) -> Kernel {
             let fetched = rows.fetch(b, y.into());
             rows.row(b, fetched)
         });
-        // What the next row has is under way while this one is quantised.
+        // Prefetches the next row.
         let ahead = rows.fetch(b, 1.into()).map(|c| b.let_("ahead", kind, c));
         let mut variables = |name: &str, row: [Expr; 2]| row.map(|value| b.let_(name, Scalar::F32, value));
         let (above, own) = (variables("above", above.sums), variables("own", here.sums));
@@ -246,18 +257,26 @@ pub fn quantiser(kind: Scalar) -> Kernel {
     warps(builder)
 }
 
-/// The kernel that finds where in an interval the coefficients of a band are put, and writes it into headers. Its
-/// parameters, in order: sums and counts of the [`quantiser`], the blocks of each quantiser one after the other
-/// (`i32`, within a picture), where those of each begin and those of the last end, headers (`u8`), the byte of a header
-/// that its first quantiser has, bytes of a header, blocks of a picture, quantisers, and quantisers of all pictures.
+/// Kernel that computes each band's reconstruction offset and writes it into headers.
+///
+/// Parameters, in order:
+/// - sums and counts of the [`quantiser`];
+/// - the blocks of each quantiser, consecutive (`i32`, within a picture);
+/// - the first of each quantiser's blocks, ending with their number;
+/// - headers (`u8`);
+/// - the offset of the first quantiser in a header;
+/// - bytes of a header;
+/// - blocks of a picture;
+/// - quantisers of a picture;
+/// - quantisers of all pictures.
 pub fn offsets() -> Kernel {
     let mut builder = Builder::new("put_offsets");
     let b = &mut builder;
-    b.doc("The mean of what coefficients are beyond their indices, in 256ths, into headers; a warp a quantiser.");
-    let sums = Space::Global(b.pointer("sums", Scalar::I32, Access::Read, "what is beyond indices, block by block"));
-    let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Read, "indices beside 0, block by block"));
+    b.doc("Mean excess of coefficients over their indices, in 256ths, into headers; a warp a quantiser.");
+    let sums = Space::Global(b.pointer("sums", Scalar::I32, Access::Read, "excess over indices, block by block"));
+    let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Read, "nonzero indices, block by block"));
     let members = Space::Global(b.pointer("members", Scalar::I32, Access::Read, "blocks by their quantisers"));
-    let begins = Space::Global(b.pointer("begins", Scalar::I32, Access::Read, "where a quantiser's blocks begin"));
+    let begins = Space::Global(b.pointer("begins", Scalar::I32, Access::Read, "first block of each quantiser"));
     let headers = Space::Global(b.pointer("headers", Scalar::U8, Access::Write, "headers, picture by picture"));
     let first = Expr::from(b.scalar("first", Scalar::I32, "the first quantiser's byte"));
     let length = Expr::from(b.scalar("length", Scalar::I32, "bytes of a header"));
@@ -297,10 +316,20 @@ pub fn offsets() -> Kernel {
     warps(builder)
 }
 
-/// The kernel that makes coefficients of indices. Its parameters, in order: indices (`i32`), headers (`u8`), the powers
-/// of two that exponents of steps stand for (`f64`), coefficients (`i32` or `f32`), blocks, places, the byte of a
-/// header that its first quantiser has, bytes from one header to the next (`i64`), the stride of coefficients, the
-/// blocks of a picture, and the number of blocks.
+/// Kernel from indices to coefficients.
+///
+/// Parameters, in order:
+/// - indices (`i32`);
+/// - headers (`u8`);
+/// - powers of two by the exponent of a step (`f64`);
+/// - coefficients (`i32` or `f32`);
+/// - blocks;
+/// - places;
+/// - the offset of the first quantiser in a header;
+/// - the distance between headers in bytes (`i64`);
+/// - the stride of coefficients;
+/// - the blocks of a picture;
+/// - the number of blocks.
 pub fn dequantiser(kind: Scalar) -> Kernel {
     let mut builder = Builder::new(format!("dequantise_{}", kind.name()));
     let b = &mut builder;

@@ -1,4 +1,4 @@
-//! What coders and decoders of whole streams keep on a device: pictures, planes, coefficients, blocks and streams.
+//! Device memory of whole-stream coders: pictures, planes, coefficients, blocks and streams.
 
 use super::packets::{self, slots};
 use super::{check_numbers, hash, samples};
@@ -13,33 +13,33 @@ use lifting::PlanError;
 use lifting::kernels::{Arg, Array, Kernels};
 use lifting_codegen::ir::Scalar;
 
-/// A transform, of one of the two kinds of numbers.
+/// Transform in one of the two number types.
 pub enum Planes {
-    /// Of integer wavelets.
+    /// For integer wavelets.
     Integer(lifting::kernels::Transform<i32>),
-    /// Of real ones.
+    /// For real wavelets.
     Real(lifting::kernels::Transform<f32>),
 }
 
-/// Pictures of one kind and their streams, so many at once.
+/// Batch of pictures of one format, with their streams.
 pub struct Resident {
     pub kernels: Kernels,
     pub transform: Planes,
     pub format: Format,
     pub pictures: usize,
-    /// Of a picture: blocks, packets, bytes of the header, bytes that its stream has room for, warps that hash.
+    /// Per picture: blocks, packets, bytes of the header, bytes of room for the stream, and warps that hash.
     pub blocks: usize,
     pub packets: usize,
     pub header: usize,
     pub capacity: usize,
     pub warps: usize,
-    /// Coefficients from one row to the next, and of a component.
+    /// Distance between rows, and coefficients per component.
     pub stride: usize,
     pub each: usize,
     pub samples: Array,
     pub planes: Array,
     pub coefficients: Array,
-    /// Indices of coefficients, if these are quantised.
+    /// Indices of coefficients, if quantised.
     pub indices: Option<Array>,
     pub choices: Array,
     pub table: Array,
@@ -53,26 +53,26 @@ pub struct Resident {
     pub streams: Array,
 }
 
-/// What of a stream is known before anything is coded.
+/// Properties of a stream known before encoding.
 pub struct Layout<'a> {
     pub format: Format,
     pub pictures: usize,
-    /// The blocks of each packet.
+    /// Blocks of each packet.
     pub groups: &'a [Vec<Place>],
-    /// Bytes of the header, and that a stream has room for.
+    /// Bytes of the header, and of room for the stream.
     pub header: usize,
     pub capacity: usize,
-    /// Coefficients of a component.
+    /// Coefficients per component.
     pub each: usize,
     pub quantised: bool,
     pub tables: &'a Tables,
 }
 
 impl Layout<'_> {
-    /// Coefficients of all pictures.
+    /// Number of coefficients of all pictures.
     ///
     /// # Errors
-    /// If these, or something else that is counted by 32 bits, are too many.
+    /// If this number, or another count, exceeds 32 bits.
     pub fn check(&self) -> Result<usize, CodecError> {
         let Layout { pictures, groups, capacity, each, .. } = *self;
         let (blocks, packets): (usize, _) = (groups.iter().map(Vec::len).sum(), groups.len());
@@ -86,11 +86,10 @@ impl Layout<'_> {
         Ok(all.unwrap_or(0))
     }
 
-    /// The rows of numbers of the blocks of all pictures: of each its words' place and how many they may be, which
-    /// `words` says.
+    /// Task rows of the blocks of all pictures. `words` returns the place and the number of a block's words.
     ///
     /// # Errors
-    /// If one of them is beyond 31 bits.
+    /// If a number exceeds 31 bits.
     pub fn tasks(&self, mut words: impl FnMut(&Place) -> [usize; 2]) -> Result<Vec<i32>, CodecError> {
         let Layout { format, pictures, groups, each, .. } = *self;
         let mut tasks = Vec::new();
@@ -99,16 +98,16 @@ impl Layout<'_> {
                 let start = (picture * format.components + place.component) * each + place.start;
                 let [first, words] = words(place);
                 let task = Task { start, shape: place.shape, first, words, planes: 0 }.fields();
-                tasks.extend(task.ok_or(CodecError::NotOnDevice { what: "so large a picture" })?);
+                tasks.extend(task.ok_or(CodecError::NotOnDevice { what: "pictures this large" })?);
             }
         }
         Ok(tasks)
     }
 
-    /// Takes all memory.
+    /// Allocates all memory.
     ///
     /// # Errors
-    /// If the device does not have it, or what is to be counted is too much.
+    /// If the device lacks the memory, or a count is too large.
     pub fn resident<T: Lane>(&self, kernels: Kernels, transform: Planes) -> Result<Resident, CodecError> {
         let Layout { format, pictures, groups, header, capacity, each, .. } = *self;
         let all = self.check()?;
@@ -146,7 +145,7 @@ impl Layout<'_> {
 }
 
 impl Resident {
-    /// Lets everything from now on go to a stream of the caller.
+    /// Moves all further work to a stream of the caller.
     ///
     /// # Errors
     /// If the kernels are not on the stream's device.
@@ -158,7 +157,7 @@ impl Resident {
         Ok(self.kernels.on_stream(stream)?)
     }
 
-    /// Hashes the pieces of all packets, by this kernel.
+    /// Hashes the pieces of all packets, with the given kernel.
     pub fn hash(&mut self, kernel: usize) -> Result<(), CodecError> {
         let Resident { pictures, packets, capacity, warps, .. } = *self;
         let arrays = [&mut self.streams, &mut self.parts, &mut self.secret, &mut self.seeds, &mut self.hashes];
@@ -166,7 +165,7 @@ impl Resident {
         Ok(launch(&self.kernels, kernel, arrays, numbers)?)
     }
 
-    /// The planes of all pictures to coefficients.
+    /// Transforms the planes of all pictures to coefficients.
     pub fn forward(&mut self) -> Result<(), CodecError> {
         let Resident { kernels, transform, planes, coefficients, each, .. } = self;
         for plane in 0..self.pictures * self.format.components {
@@ -179,7 +178,7 @@ impl Resident {
         Ok(())
     }
 
-    /// Coefficients to the planes of all pictures.
+    /// Transforms coefficients to the planes of all pictures.
     pub fn inverse(&mut self) -> Result<(), CodecError> {
         let Resident { kernels, transform, planes, coefficients, each, .. } = self;
         for plane in 0..self.pictures * self.format.components {
@@ -192,7 +191,7 @@ impl Resident {
         Ok(())
     }
 
-    /// Samples of a picture into their place.
+    /// Uploads the samples of a picture to its place.
     pub fn put(&mut self, place: usize, values: &[i32]) -> Result<(), CodecError> {
         let at = place * self.format.samples();
         match samples::scalar(&self.format) {
@@ -202,7 +201,7 @@ impl Resident {
         Ok(())
     }
 
-    /// A picture out of its place. Samples that the depth does not have come to the end of its range.
+    /// Downloads a picture from its place. Samples out of the depth's range saturate.
     pub fn get(&self, place: usize) -> Result<Image, CodecError> {
         let Format { height, width, components, bits, signed } = self.format;
         let at = place * self.format.samples();
@@ -220,7 +219,7 @@ impl Resident {
     }
 }
 
-/// Launches a kernel: arrays come first among its parameters, then numbers.
+/// Launches a kernel, with arrays and then numbers as parameters.
 pub fn launch<const N: usize, const M: usize>(
     kernels: &Kernels,
     kernel: usize,
@@ -231,7 +230,7 @@ pub fn launch<const N: usize, const M: usize>(
     kernels.launch(kernel, &mut arrays.map(Arg::Array).into_iter().chain(numbers).collect::<Vec<_>>())
 }
 
-/// The first block of each packet, and the number of blocks; and the packet of each block.
+/// First block of each packet, ending with the number of blocks; and the packet of each block.
 fn packets_of(groups: &[Vec<Place>]) -> (Vec<i32>, Vec<i32>) {
     let (mut firsts, mut packet_of) = (vec![0], Vec::new());
     for (number, group) in (0..).zip(groups) {
@@ -241,8 +240,8 @@ fn packets_of(groups: &[Vec<Place>]) -> (Vec<i32>, Vec<i32>) {
     (firsts, packet_of)
 }
 
-/// Where blocks are in their bands, as kernels of quantisation take it, and the quantiser of each. Packets go tile by
-/// tile at each resolution.
+/// Position of each block in its band, with the band's quantiser, for the quantisation kernels. At each resolution,
+/// packets go tile by tile.
 pub fn places_in_bands(tiles: &[Vec<Band>], groups: &[Vec<Place>]) -> Vec<[i32; super::quantise::PLACE]> {
     let place = |bands: &[Band], place: &Place| {
         let band = &bands[place.band];

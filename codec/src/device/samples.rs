@@ -1,5 +1,5 @@
-//! Samples of pictures to the planes that are transformed, and back: what
-//! [`Transform`](crate::lane::Transform) does on the processor.
+//! Kernels between samples and the planes of the transform, equivalent to [`Transform`](crate::lane::Transform) on the
+//! processor.
 
 use super::{Threads, round};
 use crate::colour::{BLUE, Colour, FORWARD, GREEN_FROM_BLUE, GREEN_FROM_RED, RED};
@@ -7,16 +7,16 @@ use crate::image::{Format, range, shift};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// What a sample is in a device's memory: a byte, or 16 bits.
+/// Type of samples in device memory: bytes, or 16 bits.
 pub fn scalar(format: &Format) -> Scalar {
     if format.bits <= 8 { Scalar::U8 } else { Scalar::I16 }
 }
 
-/// What both kernels have at hand.
+/// Common parameters and variables of both kernels.
 struct Pixel {
     samples: Space,
     planes: Space,
-    /// The pixel's first sample, and its place in the first plane of its picture.
+    /// Index of the pixel's first sample, and its index in the first plane of its picture.
     sample: Expr,
     place: Expr,
     pixels: Expr,
@@ -24,7 +24,7 @@ struct Pixel {
 }
 
 impl Pixel {
-    /// A pixel of a thread. Parameters, in order: samples, planes, pixels of a picture, components, pixels in all.
+    /// Pixel of a thread. Parameters, in order: samples, planes, pixels of a picture, components, pixels in all.
     fn new(b: &mut Builder, format: &Format, kind: Scalar, [samples, planes]: [Access; 2]) -> (Pixel, Expr) {
         let samples = Space::Global(b.pointer("samples", scalar(format), samples, "samples, pixel by pixel"));
         let planes = Space::Global(b.pointer("planes", kind, planes, "planes of components, picture by picture"));
@@ -39,7 +39,7 @@ impl Pixel {
         (Pixel { samples, planes, sample, place, pixels, components }, at.lt(count))
     }
 
-    /// Where a component's number stands.
+    /// Index of a component's number.
     fn at(&self, component: Expr) -> Expr {
         self.place.clone() + component * self.pixels.clone()
     }
@@ -50,13 +50,15 @@ fn name(what: &str, format: &Format, kind: Scalar, colour: Colour) -> String {
     format!("{what}_{sign}_{}_{}_{}", format.bits, kind.name(), format!("{colour:?}").to_lowercase())
 }
 
-/// A real constant.
+/// Real constant.
 fn real(v: f32) -> Expr {
     Expr::Lit(Literal::F32(v))
 }
 
-/// The kernel that takes samples to planes, a thread a pixel. Its parameters, in order: samples (`u8` or `i16`), planes
-/// (`i32` or `f32`), pixels of a picture, components, and pixels in all.
+/// Kernel from samples to planes, a thread a pixel.
+///
+/// Parameters, in order: samples (`u8` or `i16`), planes (`i32` or `f32`), pixels of a picture, components, and pixels
+/// in all.
 pub fn reader(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
     let mut builder = Builder::new(name("read_samples", format, kind, colour));
     let b = &mut builder;
@@ -94,8 +96,9 @@ pub fn reader(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
     Threads::finished(builder)
 }
 
-/// The kernel that takes planes to samples, a thread a pixel: rounded, and clamped to what samples can be. Its
-/// parameters are those of [`reader`], but that it reads planes and writes samples.
+/// Kernel from planes to samples, a thread a pixel. Samples are rounded and clamped to their range.
+///
+/// Parameters are those of [`reader`], with planes read and samples written.
 pub fn writer(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
     let mut builder = Builder::new(name("write_samples", format, kind, colour));
     let b = &mut builder;
@@ -105,7 +108,7 @@ pub fn writer(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
     let shift = shift(format.bits, format.signed);
     b.if_(there, |b| {
         let store = |b: &mut Builder, c: Expr, value: Expr| {
-            // What is far beyond stays so, and its sum does not wrap.
+            // Values are clamped before the sum, which cannot wrap.
             let value = match kind {
                 Scalar::F32 => round(b, value, f64::from(least - shift), f64::from(largest - shift), kind),
                 _ => value.max((least - shift).into()).min((largest - shift).into()),

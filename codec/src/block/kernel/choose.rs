@@ -1,14 +1,21 @@
-//! Which table and which sharing a block takes: what [`Choice`](crate::block::Choice) says, bit for bit.
+//! Kernel that chooses each block's table and sharing, bit for bit as [`Choice`](crate::block::Choice).
 
 use super::count::Count;
 use super::*;
 
-/// What is never the least.
+/// Cost above any real one.
 const NEVER: f64 = 1e300;
 
-/// The kernel that chooses for blocks. Its parameters, in order: coefficients (`i32`), blocks ([`Task::fields`] of
-/// each), costs ([`costs`], `f64`), choices (`i32`: table and sharing of each block; 0 for those that are all zeros or
-/// have more than [`MOST_PLANES`]), the stride of coefficients, and the number of blocks.
+/// Kernel that chooses a table and a sharing for each block.
+///
+/// Parameters, in order:
+/// - coefficients (`i32`);
+/// - blocks ([`Task::fields`] of each);
+/// - costs ([`costs`], `f64`);
+/// - choices (`i32`: table and sharing of each block; 0 for blocks that are all zeros or have more than
+///   [`MOST_PLANES`]);
+/// - the stride of coefficients;
+/// - the number of blocks.
 pub fn chooser(order: Order) -> Kernel {
     let mut builder = Builder::new(name("choose", order));
     let b = &mut builder;
@@ -25,7 +32,7 @@ pub fn chooser(order: Order) -> Kernel {
         let kept = b.array("kept", Scalar::I32, CONTEXTS as u32);
         let bits = b.let_("bits", Scalar::F64, Expr::Lit(Literal::F64(0.0)));
         let tail = count.all(b, &planes, |b, plane, depth| {
-            // Of significance, those of two passes or of three, or both.
+            // Significance contexts of two passes, of three, or of both.
             let others = match order {
                 Order { passes: Passes::Two, .. } => 9..27,
                 Order { passes: Passes::Three, fast: 0 } => 0..9,
@@ -51,15 +58,16 @@ pub fn chooser(order: Order) -> Kernel {
     finished(builder)
 }
 
-/// What symbols cost, as the kernel reads it: by depth, context and symbol, in each a number for each lane's table.
-/// Tables that there are not cost more than any other.
+/// Costs of symbols as the kernel reads them: by depth, context and symbol, with one number for each lane's table.
+/// Missing tables cost more than any other.
 pub fn costs(tables: &Tables) -> Vec<f64> {
     tables.costs().as_flattened().to_vec()
 }
 
-/// Adds what the symbols of a context in a plane cost by each lane's table to its bits, and forgets them. Planes far
-/// below the highest have their counts in common, which are kept until the last of them: sums are as the definition has
-/// them, in its order.
+/// Adds the cost of a context's symbols in a plane, by each lane's table, to the lane's bits, and resets the counts.
+///
+/// Planes far below the highest share their counts, which accumulate until the last of them. Sums have the reference's
+/// order.
 fn add_costs(
     b: &mut Builder,
     site: &Site,
@@ -93,7 +101,7 @@ fn add_costs(
     });
 }
 
-/// The least bits of all lanes, and the first lane that has them.
+/// Least bits over all lanes, and the first lane with that cost.
 fn cheapest(b: &mut Builder, site: &Site, bits: LocalId) -> (Expr, Expr) {
     let least = b.let_("least", Scalar::F64, bits);
     let table = b.let_("table", Scalar::I32, site.lane.clone());
@@ -108,7 +116,7 @@ fn cheapest(b: &mut Builder, site: &Site, bits: LocalId) -> (Expr, Expr) {
     (least.into(), table.into())
 }
 
-/// The sharing for a block of so many bits of symbols and of tail, as [`Choice::of`](crate::block::Choice::of) has it.
+/// Sharing of a block with these bits of symbols and of tail, as in [`Choice::of`](crate::block::Choice::of).
 fn shared(b: &mut Builder, site: &Site, coded: Expr, tail: Expr) -> Expr {
     let lanes = b.let_("lanes", Scalar::I32, (site.block.width.clone() + 1) >> 1);
     let double = |v: f64| Expr::Lit(Literal::F64(v));
@@ -123,7 +131,7 @@ fn shared(b: &mut Builder, site: &Site, coded: Expr, tail: Expr) -> Expr {
         let coders = b.let_("coders", Scalar::F64, coders.cast(Scalar::F64));
         let open = larger(b, tail.clone().cast(Scalar::F64), double(8.0) * coders);
         let bits = larger(b, coded.clone() + open, double(16.0) * coders);
-        // More lanes than there are share nothing more.
+        // Sharing beyond the number of lanes has no effect.
         let there = if sharing == 0 {
             Expr::Lit(Literal::Bool(true))
         } else {

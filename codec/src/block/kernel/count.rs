@@ -1,14 +1,16 @@
-//! Counts of symbols, without going through their order. An encoder knows what is significant when a pass begins and
-//! when it ends. Of the neighbours of a step, those in the row above and, for right columns, those beside it are as the
-//! pass leaves them; the others are as it found them. So all contexts of a plane are known at once: rows are sets of
-//! columns, and contexts are counted by adders of bits, as the processor does it ([`lanes`](crate::block::lanes)).
+//! Symbol counts of a block, without a sequential scan.
+//!
+//! An encoder knows which coefficients are significant at the start and at the end of a pass. A step sees some
+//! neighbours as the pass leaves them: the row above and, for right columns, the left columns of its own row. It sees
+//! the others as the pass found them. So all contexts of a plane are known at once. Rows are sets of columns, and
+//! bitwise adders count contexts, as on the processor ([`lanes`](crate::block::lanes)).
 
 use super::*;
 
-/// Sets of columns, a bit for each lane that steps have: of a row its left columns, and its right ones.
+/// Sets of a row's left and right columns, with a bit for each lane.
 type Row = [Expr; 2];
 
-/// A lane's two rows.
+/// The two rows of a lane.
 type Rows = [Row; 2];
 
 const NONE: i64 = 0;
@@ -42,7 +44,7 @@ fn rows(b: &mut Builder, name: &str, of: impl Fn(usize, usize) -> Expr) -> Rows 
     [0, 1].map(|row| [0, 1].map(|side| set(b, name, of(row, side))))
 }
 
-/// Sets that change.
+/// Mutable sets.
 fn variables(b: &mut Builder, name: &str) -> [[LocalId; 2]; 2] {
     [0, 1].map(|_| [0, 1].map(|_| b.let_(name, Scalar::U32, word(NONE))))
 }
@@ -57,14 +59,14 @@ fn assign(b: &mut Builder, ids: [[LocalId; 2]; 2], rows: &Rows) {
     }
 }
 
-/// Three bits of each column, added.
+/// Sum of three one-bit numbers per column.
 fn add(b: &mut Builder, x: &Expr, y: &Expr, z: &Expr) -> [Expr; 2] {
     let ones = set(b, "ones", xor(&xor(x, y), z));
     let twos = set(b, "twos", or(&and(x, y), &and(z, &xor(x, y))));
     [ones, twos]
 }
 
-/// The rows above, at and below a step, whose columns it asks for, and which of them are negative.
+/// Neighbourhood of a step: its row, the rows above and below, and their negative coefficients.
 struct Around {
     side: usize,
     above: [Row; 2],
@@ -73,12 +75,12 @@ struct Around {
 }
 
 impl Around {
-    /// Of the other side's columns, those beside: the lane's own one, and that of the lane further on.
+    /// The neighbouring columns of the other side that belong to the adjacent lane.
     fn far(&self, other: &Expr) -> Expr {
         if self.side == 0 { other.clone() << 1 } else { other.clone() >> 1 }
     }
 
-    /// φ of eq. 3.1, by its digits.
+    /// φ of eq. 3.1, as binary digits.
     fn neighbours(&self, b: &mut Builder) -> [Expr; 4] {
         let (own, other) = (self.side, 1 - self.side);
         let ([above, _], [below, _]) = (&self.above, &self.below);
@@ -99,7 +101,7 @@ impl Around {
         or(&or(&one, &self.far(&one)), &or(&above[own], &below[own]))
     }
 
-    /// The columns of each context of signs, and those where a negative sign is predicted.
+    /// Columns of each sign context, and those with a negative prediction.
     fn signs(&self, b: &mut Builder, horizontal: &Expr) -> ([Expr; 5], Expr) {
         let own = self.side;
         let mut both = |[x, y]: [Expr; 2], [minus_x, minus_y]: [Expr; 2]| {
@@ -130,23 +132,23 @@ impl Around {
     }
 }
 
-/// A block's coefficients, as sets, and the counts of its symbols.
+/// Coefficients of a block, as sets, and the counts of its symbols.
 pub struct Count<'a> {
     site: &'a Site,
     order: Order,
-    /// By plane, row and side.
+    /// Bitplanes, by plane, row and side.
     planes: LocalId,
-    /// Columns that there are.
+    /// Columns within the block.
     valid: Rows,
     negative: Rows,
     negative_above: Row,
     negative_below: Row,
-    /// Of each lane's rows, by context: all symbols, and 2¹⁶ for each that is 1.
+    /// Counts of each lane's rows, by context: 1 for each symbol, and another 2¹⁶ for each that is 1.
     pub counts: LocalId,
 }
 
 impl Count<'_> {
-    /// Loads a block of so many planes.
+    /// Loads a block of the given number of planes.
     pub fn new<'a>(b: &mut Builder, site: &'a Site, order: Order, planes: &Expr) -> Count<'a> {
         let sets = b.array("sets", Scalar::U32, 4 * MOST_PLANES);
         b.for_("i", 0, planes.clone() * 4, 1, |b, i| b.set(Place::Elem(sets, i), word(NONE)));
@@ -186,17 +188,17 @@ impl Count<'_> {
         Count { site, order, planes: sets, valid, negative, negative_above, negative_below, counts }
     }
 
-    /// The row above a lane's first, by the last rows of all lanes.
+    /// Row above a lane's first, from the last rows of all lanes.
     fn above(b: &mut Builder, site: &Site, last: &Row) -> Row {
         Count::beyond(b, "above", last, Lane::Up(1), site.lane.clone().gt(0.into()))
     }
 
-    /// The row below a lane's last, by the first rows of all lanes.
+    /// Row below a lane's last, from the first rows of all lanes.
     fn below(b: &mut Builder, site: &Site, first: &Row) -> Row {
         Count::beyond(b, "below", first, Lane::Down(1), site.lane.clone().lt((LANES - 1).into()))
     }
 
-    /// A row of another lane, if it is there.
+    /// Row of another lane, empty if that lane does not exist.
     fn beyond(b: &mut Builder, name: &str, rows: &Row, lane: Lane, there: Expr) -> Row {
         rows.each_ref().map(|row| {
             let other = b.shuffle("other", Scalar::U32, row.clone(), lane.clone());
@@ -204,8 +206,8 @@ impl Count<'_> {
         })
     }
 
-    /// What is around a step, by the rows beside the lane's own, what is significant at the beginning of the pass, and
-    /// what is at its end.
+    /// Neighbourhood of a step, from the adjacent lanes' rows and the significance at the start and the end of the
+    /// pass.
     fn around(&self, (row, side): (usize, usize), [above, below]: [&Row; 2], before: &Rows, after: &Rows) -> Around {
         let (over, minus_over) = if row == 0 { (above, &self.negative_above) } else { (&after[0], &self.negative[0]) };
         let (under, minus_under) =
@@ -219,7 +221,7 @@ impl Count<'_> {
         }
     }
 
-    /// Counts symbols of contexts from `first` on: of each the columns, among these, and those that are 1.
+    /// Counts symbols of contexts from `first` on: the columns of each context, and those whose symbol is 1.
     fn count<const N: usize>(&self, b: &mut Builder, first: usize, columns: [Vec<Expr>; N], ones: &[Expr]) {
         for (context, columns) in (first as i32..).zip(columns) {
             let number = |set: Expr| set.count_ones().cast(Scalar::I32);
@@ -231,13 +233,13 @@ impl Count<'_> {
         }
     }
 
-    /// Whether a plane leaves neither signs nor refinements to the tail.
+    /// Whether a plane codes its signs and refinements, rather than leaving them to the tail.
     fn has_all(&self, plane: &Expr) -> Expr {
         plane.clone().ge(tail_planes(self.order).into())
     }
 
-    /// A pass over significance, whose contexts begin with `first`: what is significant before and after it, what it
-    /// takes, and what of that is 1.
+    /// Counts a pass over significance whose contexts begin with `first`. The arguments are significance before and
+    /// after it, the coefficients it codes, and the plane's bits.
     fn pass(&self, b: &mut Builder, first: usize, [before, after, takes, bits]: [&Rows; 4], plane: &Expr) {
         let (above, below) = (Count::above(b, self.site, &after[1]), Count::below(b, self.site, &before[0]));
         let places = [(0, 0), (0, 1), (1, 0), (1, 1)];
@@ -276,8 +278,8 @@ impl Count<'_> {
         });
     }
 
-    /// What propagation visits, by what is significant before it and what it may take; and what of that it finds. A
-    /// step sees what others have found before, so all of them are gone through until nothing more is found.
+    /// Coefficients that propagation visits, and those that it finds significant. Each step depends on earlier
+    /// findings, so the sweeps repeat until they find nothing more.
     fn propagated(&self, b: &mut Builder, before: &Rows, takes: &Rows, bits: &Rows) -> [Rows; 2] {
         let (visited, found) = (variables(b, "visited"), variables(b, "found"));
         let below = Count::below(b, self.site, &before[0]);
@@ -301,10 +303,10 @@ impl Count<'_> {
         [values(visited), values(found)]
     }
 
-    /// Counts the symbols of all planes; `done` follows each plane, and is told it and how far below the highest it is.
-    /// Gives the number of bits of the tail.
+    /// Counts the symbols of all planes, and returns the number of bits of the tail. `done` runs after each plane, with
+    /// the plane and its depth below the highest.
     pub fn all(&self, b: &mut Builder, planes: &Expr, done: impl FnOnce(&mut Builder, Expr, Expr)) -> Expr {
-        // Significant before the plane, and before the one above.
+        // Significant before the current plane, and before the one above it.
         let (significant, older) = (variables(b, "significant"), variables(b, "older"));
         let tail = b.let_("bits_of_tail", Scalar::I32, 0);
         b.for_("depth", 0, planes.clone(), 1, |b, depth| {

@@ -1,16 +1,22 @@
-//! The decoder.
+//! Decoder kernel.
 
 use super::engine::{Engine, Way};
 use super::scan::Scan;
 use super::*;
 
-/// In place of a block's sharing: its words are its coefficients as they are.
+/// Value in place of a block's sharing: its words are raw coefficients.
 pub const AS_IT_IS: i32 = 6;
 
-/// The kernel that decodes complete blocks. Its parameters are those of [`encoder`], but that it reads words, all those
-/// that a block has, as bytes (`u8`) and writes coefficients; where a choice has [`AS_IT_IS`] in place of the sharing,
-/// words are coefficients as they are. Of results it writes a [`Status`] for each block. Whatever the words are, it
-/// takes as long as blocks of these shapes and planes can take, and touches their words and coefficients alone.
+/// Kernel that decodes complete blocks.
+///
+/// Parameters are those of [`encoder`], with these differences:
+/// - words are read, as bytes (`u8`), all words of each block;
+/// - coefficients are written;
+/// - [`AS_IT_IS`] in place of a choice's sharing marks raw coefficients;
+/// - results are a [`Status`] for each block.
+///
+/// For any words, time is bounded by the worst block of the shape and planes, and accesses stay within the block's
+/// words and coefficients.
 pub fn decoder(order: Order) -> Kernel {
     let mut builder = Builder::new(name("decode", order));
     let b = &mut builder;
@@ -57,8 +63,7 @@ pub fn decoder(order: Order) -> Kernel {
     finished(builder)
 }
 
-/// Takes coefficients as they are: a sign and a magnitude each, one behind the other; whether the words end where they
-/// should.
+/// Reads raw coefficients: consecutive signs and magnitudes. Returns whether the words have the right length.
 fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
     let limit = || scene.site.block.limit.clone();
     let each = b.let_("bits_of_each", Scalar::I32, planes.clone() + 1);
@@ -94,11 +99,11 @@ fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr 
     fits.and(last.and(rest).eq_(0.into()))
 }
 
-/// Puts the coefficients together.
+/// Assembles the coefficients.
 fn store(b: &mut Builder, scene: &Scene, planes: &Expr) {
     b.for_("y", 0, scene.site.block.height.clone(), 1, |b, y| {
         let at = Expr::from(scene.flags(b, "at", y.clone()));
-        // Those of the tail, beside those that were coded.
+        // Signs of the tail; the flags have those that were coded.
         let signs = Expr::from(scene.two(b, SIGNS, &y));
         let magnitudes = ["left", "right"].map(|name| b.let_(name, Scalar::I32, 0));
         b.for_("plane", 0, planes.clone(), 1, |b, plane| {

@@ -1,14 +1,21 @@
-//! The encoder.
+//! Encoder kernel.
 
 use super::engine::{Engine, Way};
 use super::scan::Scan;
 use super::*;
 
-/// The kernel that codes blocks. Its parameters, in order: coefficients (`i32`), blocks ([`Task::fields`] of each),
-/// choices of the [`chooser`], tables ([`probabilities`]), words (`i16`; those of a block from its `first` on, `words`
-/// of them at most), results (`i32`: planes and number of words of each block, which may be more than there was room
-/// for; of blocks of more than [`MOST_PLANES`], the planes alone), the stride of coefficients, and the number of
-/// blocks.
+/// Kernel that encodes blocks.
+///
+/// Parameters, in order:
+/// - coefficients (`i32`);
+/// - blocks ([`Task::fields`] of each);
+/// - choices of the [`chooser`];
+/// - tables ([`probabilities`]);
+/// - words (`i16`), at most `words` of them for a block, from its `first` on;
+/// - results (`i32`): planes and number of words of each block. The number may exceed the room. Blocks of more than
+///   [`MOST_PLANES`] have planes only;
+/// - the stride of coefficients;
+/// - the number of blocks.
 pub fn encoder(order: Order) -> Kernel {
     let mut builder = Builder::new(name("encode", order));
     let b = &mut builder;

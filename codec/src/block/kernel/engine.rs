@@ -1,4 +1,4 @@
-//! The arithmetic coders of all lanes (thesis §3.2.3, algorithms 2 and 3): a symbol of each lane at a time.
+//! Arithmetic coders of all lanes (thesis §3.2.3, algorithms 2 and 3), one symbol per lane at a time.
 
 use super::{CONTEXTS, Context, DEPTHS, LANES, Scene, flags};
 use lifting_codegen::ir::build::Builder;
@@ -7,54 +7,54 @@ use lifting_codegen::ir::*;
 /// Bits of a probability.
 const PROBABILITY_BITS: i32 = super::super::arithmetic::PROBABILITY_BITS as i32;
 
-/// S of an interval that nothing has been coded in.
+/// S of a fresh interval.
 const WHOLE: i32 = u16::MAX as i32;
 
-/// A symbol 0 that is certain, and changes nothing: what is coded where there is nothing to code.
+/// Probability of a certain symbol 0, which leaves the interval unchanged. Idle lanes code it.
 const CERTAIN: i32 = 1 << PROBABILITY_BITS;
 
-/// Signs of four neighbours in all ways.
+/// Number of sign combinations of four neighbours.
 const SURROUNDINGS: i32 = 256;
 
-/// Most that lanes share coders: all 32 of them one.
+/// Largest sharing: all 32 lanes share one coder.
 const MOST_SHARING: i32 = 5;
 
-/// What a surrounding predicts to be negative has this beside its context.
+/// Flag next to a sign context: the predicted sign is negative.
 const PREDICTED: i32 = 64;
 
-/// Whether words are written or read.
+/// Direction: encoding or decoding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Encode,
     Decode,
 }
 
-/// The coders: variables of each lane but for `taken`. Lanes that share one have the same values.
+/// Coder state, in variables of each lane except `taken`. Lanes that share a coder have equal values.
 pub struct Engine {
     way: Way,
     tables: Space,
     words: Space,
-    /// Probabilities of the plane at hand: in each lane that of the context of its number, and those of refinement.
+    /// Probabilities of the current plane: each lane has that of the context with its number, and those of refinement.
     row: LocalId,
     refinement: [LocalId; 2],
-    /// Contexts of signs, by what is around them.
+    /// Sign contexts, by neighbourhood.
     signs: Space,
-    /// The first probability of the block's table.
+    /// Index of the block's table in the probabilities.
     table: Expr,
-    /// Lanes to a coder.
+    /// Lanes per coder.
     turns: Expr,
-    /// A bit for each of them, and the first one.
+    /// The coder's lanes, a bit each, and its first lane.
     group: Expr,
     leader: Expr,
-    /// The lanes below the first one, a bit each.
+    /// Lanes below the first one, a bit each.
     below: Expr,
-    /// Of encoders: L of algorithm 2. Of decoders: what the open word is beyond L.
+    /// Encoder: L of algorithm 2. Decoder: the open word less L.
     pub low: LocalId,
     /// S.
     pub size: LocalId,
-    /// Where the coder's last word stands; of encoders.
+    /// Place of the coder's last word (encoder only).
     pub place: LocalId,
-    /// Words that coders have taken.
+    /// Number of words taken by coders.
     pub taken: LocalId,
 }
 
@@ -120,7 +120,7 @@ impl Engine {
         }
     }
 
-    /// Begins a plane, so far below the highest one.
+    /// Begins a plane, `depth` planes below the highest.
     pub fn plane(&self, b: &mut Builder, scene: &Scene, depth: &Expr) {
         let from = self.table.clone() + depth.clone().min((DEPTHS as i32 - 1).into()) * CONTEXTS as i32;
         let from = Expr::from(b.let_("from", Scalar::I32, from));
@@ -134,18 +134,18 @@ impl Engine {
         }
     }
 
-    /// The probability of 0 in a context that is none of refinement, for each lane's own.
+    /// Probability of 0 in each lane's context, which is not one of refinement.
     pub fn probability(&self, b: &mut Builder, context: Expr) -> Expr {
         b.shuffle("p", Scalar::I32, self.row, Lane::Index(context)).into()
     }
 
-    /// The probability of 0 of a refinement, the coefficient's first or not.
+    /// Probability of 0 of a refinement, by whether it is the coefficient's first.
     pub fn refinement(&self, is_first: Expr) -> Expr {
         is_first.select(self.refinement[0].into(), self.refinement[1].into())
     }
 
-    /// The probability that the sign of a step is the one that is predicted, and whether that is negative; by the flags
-    /// of the rows above, at and below.
+    /// Probability that the predicted sign of a step is right, and whether that sign is negative, by the flags of the
+    /// rows above, at and below.
     pub fn sign(&self, b: &mut Builder, rows: [&Expr; 3], side: i32) -> (Expr, Expr) {
         let entry = b.load_new("entry", Scalar::I16, self.signs, flags::surrounding(rows, side));
         let entry = Expr::from(b.let_("context", Scalar::I32, Expr::from(entry).cast(Scalar::I32)));
@@ -153,8 +153,8 @@ impl Engine {
         (p, entry.and(PREDICTED.into()).ne_(0.into()))
     }
 
-    /// Codes a symbol of each lane that wants to, of which this is the probability of 0; whether it is 1. Encoders are
-    /// told it; to decoders `symbol` says nothing.
+    /// Codes a symbol of each lane in `wants`, where `p` is its probability of 0. Returns whether it is 1. Encoders
+    /// write `symbol`; decoders ignore it.
     pub fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, p: Expr, symbol: Expr) -> Expr {
         let p = b.let_("likely", Scalar::I32, wants.clone().select(p, CERTAIN.into()));
         let known = match self.way {
@@ -184,19 +184,19 @@ impl Engine {
         ones.into()
     }
 
-    /// Codes the symbols of lanes that share coders, if all are 0 and no coder is exhausted by them, as most are where
-    /// coders are shared; if not, nothing is done, and `slow` says so.
+    /// Fast path for shared coders: codes the lanes' symbols if all are 0 and exhaust no coder, the usual case.
+    /// Otherwise nothing changes and `slow` is set.
     fn zeros(&self, b: &mut Builder, (wants, p): (&Expr, LocalId), slow: LocalId) {
         let size = b.let_("left", Scalar::I32, self.size);
         let of = |turn: Expr| Lane::Index(self.leader.clone() + turn);
         let now = b.shuffle("now", Scalar::I32, p, of(0.into()));
         b.for_("turn", 1, self.turns.clone() + 1, 1, |b, turn| {
-            // The next one is under way while this one is coded.
+            // Prefetches the next turn's probability.
             let next = b.shuffle("next", Scalar::I32, p, of(turn));
             b.set(Place::Local(size), (Expr::from(size) * now) >> PROBABILITY_BITS);
             b.set(Place::Local(now), next);
         });
-        // It only becomes less: what fits at the end did so before.
+        // The size only shrinks, so a fit at the end implies a fit before.
         let fails = Expr::from(size).eq_(0.into());
         let fails = match self.way {
             Way::Encode => fails,
@@ -206,8 +206,8 @@ impl Engine {
         b.if_(!is_any(slow), |b| b.set(Place::Local(self.size), size));
     }
 
-    /// Codes the symbols of lanes that share coders. These lanes all do what their coder does, each turn what the lane
-    /// whose turn it is wants.
+    /// Codes the symbols of lanes that share coders. All lanes of a coder execute the symbol of the lane whose turn it
+    /// is.
     fn turns(&self, b: &mut Builder, scene: &Scene, wants: Expr, p: LocalId, ones: LocalId) {
         let symbols = Expr::from(p).or(Expr::from(ones).select((2 * CERTAIN).into(), 0.into()));
         let symbols = b.let_("symbols", Scalar::I32, symbols);
@@ -235,7 +235,7 @@ impl Engine {
         });
     }
 
-    /// A symbol of each coder that wants one, and whether it is 1. Of several lanes that have a coder, one leads.
+    /// Codes a symbol of each coder in `wants`, and returns whether it is 1. One lane leads those that share a coder.
     fn step(&self, b: &mut Builder, scene: &Scene, (wants, leads): (Expr, Option<Expr>), p: Expr, one: Expr) -> Expr {
         let Engine { low, size, place, taken, .. } = *self;
         let exhausted = b.let_("exhausted", Scalar::Bool, wants.and(Expr::from(size).eq_(0.into())));
@@ -251,7 +251,7 @@ impl Engine {
             let there = |place: LocalId| Expr::from(place).lt(scene.site.block.limit.clone());
             match self.way {
                 Way::Encode => {
-                    // The word before is complete.
+                    // The previous word is complete.
                     b.if_(begins.and(there(place)), |b| self.store_word(b, scene, place.into(), low.into()));
                     replace(b, place, next.into());
                     replace(b, low, 0.into());
@@ -279,7 +279,7 @@ impl Engine {
         one
     }
 
-    /// Stores words that are complete; encoders do it once all symbols are coded.
+    /// Stores complete words of an encoder, after all symbols.
     pub fn flush(&self, b: &mut Builder, scene: &Scene) {
         let complete = self.leads(scene).and(Expr::from(self.size).eq_(0.into()));
         b.if_(complete.and(Expr::from(self.place).lt(scene.site.block.limit.clone())), |b| {
@@ -291,18 +291,18 @@ impl Engine {
         scene.site.lane.clone().eq_(self.leader.clone())
     }
 
-    /// Whether a lane has a coder, its group's first, that has begun a word and not ended it.
+    /// Whether a lane is its coder's first and the coder has an open word.
     pub fn is_open(&self, scene: &Scene) -> Expr {
         self.leads(scene).and(Expr::from(self.size).ne_(0.into()))
     }
 
-    /// Bits that an open word can still carry: ⌊log2(S + 1)⌋; none where there is no open word.
+    /// Bits that an open word can still carry, ⌊log2(S + 1)⌋; 0 without an open word.
     pub fn room(&self, scene: &Scene) -> Expr {
         let room = Expr::from(31) - (Expr::from(self.size) + 1).leading_zeros();
         self.is_open(scene).select(room, 0.into())
     }
 
-    /// Loads a word of the block, which decoders find in bytes.
+    /// Loads a word of the block from the decoder's bytes.
     pub fn load_word(&self, b: &mut Builder, scene: &Scene, at: Expr) -> Expr {
         let at = Expr::from(b.let_("first_byte", Scalar::I32, scene.site.block.first.clone() + at * 2));
         let [low, high] = [0, 1].map(|i| {
@@ -321,8 +321,8 @@ impl Engine {
 /// Cells for the bits that open words can carry: fewer than 16 each.
 pub const ROOM_BITS: u32 = 16 * LANES as u32;
 
-/// The context of a sign, and [`PREDICTED`] if it is predicted to be negative, by what is around it
-/// ([`flags::surrounding`]): as `Context::sign` has it.
+/// Context of a sign, with [`PREDICTED`] if the prediction is negative, by its neighbourhood ([`flags::surrounding`]).
+/// Matches `Context::sign`.
 fn surrounding(b: &mut Builder, around: &Expr, horizontal: &Expr) -> Expr {
     let sign = |at: i32| flags::sign(around, at);
     let vertical = b.let_("vertical", Scalar::I32, sign(1) + sign(3));

@@ -1,16 +1,23 @@
-//! Words of all blocks, each where it has room, to where they stand in a stream.
+//! Kernel that moves the words of all blocks from their buffers to their places in a stream.
 
 use super::*;
 
-/// The kernel that puts the words of blocks one after the other; of blocks that take no fewer words coded, their
-/// coefficients as they are. Its parameters, in order: coefficients (`i32`), blocks ([`Task::fields`] of each), results
-/// of the [`encoder`], where the words of each block begin in the payload (`i32`), the coder's words (`i16`), the
-/// payload (`i16`), the stride of coefficients, and the number of blocks. Blocks of more than [`MOST_PLANES`] are left
-/// away.
+/// Kernel that concatenates the words of blocks. Blocks that coding does not shorten are stored raw. Blocks of more
+/// than [`MOST_PLANES`] are skipped.
+///
+/// Parameters, in order:
+/// - coefficients (`i32`);
+/// - blocks ([`Task::fields`] of each);
+/// - results of the [`encoder`];
+/// - offset of each block's words in the payload (`i32`);
+/// - the coder's words (`i16`);
+/// - the payload (`i16`);
+/// - the stride of coefficients;
+/// - the number of blocks.
 pub fn gatherer() -> Kernel {
     let mut builder = Builder::new("gather_blocks");
     let b = &mut builder;
-    b.doc("Words of blocks to one payload, a warp a codeblock; blocks that gain nothing from the coder as they are.");
+    b.doc("Words of blocks to one payload, a warp a codeblock. Blocks that coding does not shorten are stored raw.");
     let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, Access::Read, COEFFICIENTS));
     let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, BLOCKS));
     let results = Space::Global(b.pointer("results", Scalar::I32, Access::Read, "planes and words of each block"));
@@ -46,8 +53,7 @@ pub fn gatherer() -> Kernel {
     finished(builder)
 }
 
-/// A word of a block whose coefficients stand as they are, row by row: a sign each, and then the magnitude, its highest
-/// bit first.
+/// Word of a raw block. Each coefficient, row by row, has a sign and then its magnitude, highest bit first.
 pub(crate) fn raw_word(
     b: &mut Builder,
     coefficients: Space,

@@ -1,11 +1,11 @@
-//! The coder as kernels of the IR, a warp a codeblock: what devices run, and what the interpreter holds against the
-//! definition. The words are those of the definition ([`scan`](super::scan)), bit for bit.
+//! Block coder as IR kernels, a warp a codeblock. Devices run them, and the interpreter tests them against the
+//! reference ([`scan`](super::scan)): the words are the same, bit for bit.
 //!
-//! A lane has two columns. Of each row it keeps a word of flags ([`flags`]), its own and those of its neighbours that
-//! contexts ask for; what a step finds, a ballot tells all lanes. Magnitudes stand as bitplanes, two bits for each row.
-//! Both are arrays of a thread, which devices keep in their first-level cache.
+//! A lane has two columns. For each row it keeps a word of flags ([`flags`]): its own, and those of neighbours that
+//! contexts need. Ballots tell all lanes what a step finds. Magnitudes are kept as bitplanes, two bits for each row.
+//! Both are arrays of a thread, which devices keep in their L1 cache.
 //!
-//! Blocks of more than [`MOST_PLANES`] are left to the processor; the results say so.
+//! Blocks of more than [`MOST_PLANES`] are left to the processor, and the results flag them.
 
 mod choose;
 mod count;
@@ -30,38 +30,38 @@ use lifting::kernels::{Arg, Array, Kernels};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// Most planes of a block that a kernel codes.
+/// Most planes of a block that kernels code.
 pub const MOST_PLANES: u32 = 16;
 
-/// Numbers that say of a block what a kernel must know: see [`Task`].
+/// Numbers per block in a kernel's task list: see [`Task`].
 pub const FIELDS: usize = 7;
 
 /// Lanes of a warp.
 const LANES: i32 = MAX_SIDE as i32 / 2;
 
-/// Words of a bitplane of a lane: 64 rows of two bits.
+/// Words of a lane's bitplane: 64 rows of two bits.
 const PLANE_WORDS: i32 = 4;
 
-/// The bitplane that has the signs: behind the others.
+/// Index of the bitplane of signs, after all others.
 const SIGNS: i32 = MOST_PLANES as i32;
 
-/// A block as kernels are told of it.
+/// Block description for kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Index of its first coefficient.
     pub start: usize,
-    /// Its size and how signs are predicted; the kernel knows the order.
+    /// Size and direction; the kernel is specific to the order.
     pub shape: Shape,
-    /// Index of its first word; for decoders, of that word's first byte.
+    /// Index of its first word, or for decoders, of that word's first byte.
     pub first: usize,
-    /// How many words it has, or may have.
+    /// Number of words: available room for encoders, all words for decoders.
     pub words: usize,
     /// Bitplanes, for decoders.
     pub planes: u32,
 }
 
 impl Task {
-    /// The row of numbers for it. `None` if one of them is beyond 31 bits.
+    /// The task's row of numbers; `None` if one exceeds 31 bits.
     pub fn fields(&self) -> Option<[i32; FIELDS]> {
         let number = |n: usize| i32::try_from(n).ok();
         Some([
@@ -76,12 +76,12 @@ impl Task {
     }
 }
 
-/// A set of tables as kernels read it.
+/// Set of tables, as kernels read it.
 pub fn probabilities(tables: &Tables) -> Vec<i16> {
     tables.to_bytes().into_iter().map(i16::from).collect()
 }
 
-/// What a decoder says of a block: its words are those of a block, they are not, or it is left to the processor.
+/// Result of decoding a block: decoded, corrupted, or left to the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Status {
@@ -90,13 +90,13 @@ pub enum Status {
     Left = 2,
 }
 
-// What parameters are, in texts.
+// Descriptions of parameters in emitted text.
 const COEFFICIENTS: &str = "indices of quantised bands";
 const BLOCKS: &str = "seven numbers for each block";
 const CHOICES: &str = "table and sharing of each block";
 const STRIDE: &str = "coefficients from one row to the next";
 
-/// What a task says of a block, in variables; the same for all lanes.
+/// Fields of a task, in variables that are equal for all lanes.
 pub(crate) struct Block {
     pub start: Expr,
     pub height: Expr,
@@ -119,25 +119,25 @@ impl Block {
         Block { start, height, width, horizontal: horizontal.eq_(1.into()), first, limit, planes }
     }
 
-    /// Words that it has as it is, with so many planes.
+    /// Number of words of the raw block, with this many planes.
     pub fn raw_words(&self, planes: &Expr) -> Expr {
         (self.height.clone() * self.width.clone() * (planes.clone() + 1) + 15) >> 4
     }
 }
 
-/// Where a warp is: its block, and what its lanes have of it.
+/// Position of a warp: its block, and its lanes' columns.
 struct Site {
     coefficients: Space,
     block: Block,
     stride: Expr,
-    /// Of each lane.
+    /// Index of the lane.
     lane: Expr,
     /// Whether a lane has a left and a right column.
     valid: [Expr; 2],
 }
 
 impl Site {
-    /// For arrays that are parameters already; the last two parameters follow.
+    /// Loads the block from arrays that are declared already; declares the last two parameters.
     fn new(b: &mut Builder, coefficients: Space, blocks: Space) -> Site {
         let stride = b.scalar("stride", Scalar::I32, STRIDE).into();
         b.scalar("count", Scalar::I32, "number of blocks");
@@ -150,12 +150,12 @@ impl Site {
         Site { coefficients, block, stride, lane, valid: valid.map(Expr::from) }
     }
 
-    /// The index of a lane's coefficient.
+    /// Index of a lane's coefficient.
     fn index(&self, y: Expr, side: i32) -> Expr {
         self.block.start.clone() + y * self.stride.clone() + self.lane.clone() * 2 + side
     }
 
-    /// The coefficients of a lane in `N` rows from one on; 0 where the block has none. All are under way at once.
+    /// A lane's coefficients in `N` rows from `y` on; 0 outside the block. The loads overlap.
     fn rows<const N: usize>(&self, b: &mut Builder, y: &Expr) -> [[Expr; 2]; N] {
         std::array::from_fn(|i| {
             let row = Expr::from(b.let_("row", Scalar::I32, y.clone() + i as i32));
@@ -170,7 +170,7 @@ impl Site {
         })
     }
 
-    /// Planes of the block.
+    /// Number of bitplanes of the block.
     fn survey(&self, b: &mut Builder) -> Expr {
         let most = b.let_("most", Scalar::I32, 0);
         b.for_("y", 0, self.block.height.clone(), AT_ONCE, |b, y| {
@@ -190,20 +190,20 @@ impl Site {
     }
 }
 
-/// Rows whose coefficients are loaded at once.
+/// Rows loaded at once.
 const AT_ONCE: i32 = 4;
 
 fn magnitude(c: &Expr) -> Expr {
     c.clone().lt(0.into()).select(-c.clone(), c.clone())
 }
 
-/// What a kernel has at hand that goes through a block in the order of its symbols.
+/// State of a kernel that scans a block.
 struct Scene {
     site: Site,
     order: Order,
-    /// Flags of each row, with one before the first and two behind the last; of each lane.
+    /// Flags of each row of a lane, with one row before the first and two after the last.
     flags: LocalId,
-    /// Bitplanes of each lane.
+    /// Bitplanes of a lane.
     bits: LocalId,
 }
 
@@ -217,7 +217,7 @@ impl Scene {
         Scene { site, order, flags, bits }
     }
 
-    /// Where the two bits of a row stand in a bitplane: the word, and the shift.
+    /// Word and shift of a row's two bits in a bitplane.
     fn place(plane: impl Into<Expr>, y: &Expr) -> (Expr, Expr) {
         (plane.into() * PLANE_WORDS + (y.clone() >> 4), y.clone().and(15.into()) * 2)
     }
@@ -236,28 +236,28 @@ impl Scene {
         b.set(Place::Elem(self.bits, word.into()), old.or(two << shift));
     }
 
-    /// Sets so many bitplanes, and that of signs, to nothing.
+    /// Clears `planes` bitplanes, and that of signs.
     fn clear(&self, b: &mut Builder, planes: Expr) {
         b.for_("i", 0, planes * PLANE_WORDS, 1, |b, i| b.set(Place::Elem(self.bits, i), 0));
         b.for_("i", 0, PLANE_WORDS, 1, |b, i| b.set(Place::Elem(self.bits, i + SIGNS * PLANE_WORDS), 0));
     }
 
-    /// The flags of a row, which are from 0 on.
+    /// Flags of row `y`, counted from 0.
     fn flags(&self, b: &mut Builder, name: &str, y: Expr) -> LocalId {
         let flags = Expr::Elem(self.flags, Box::new(y + 1));
         b.let_(name, Scalar::I32, flags.cast(Scalar::I32))
     }
 }
 
-/// Whether a block of so many planes is coded by kernels.
+/// Whether kernels code a block of this many planes.
 pub(crate) fn is_coded(planes: &Expr) -> Expr {
     planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()))
 }
 
-/// Launches one of these kernels: with arrays, and then the stride of coefficients and the number of blocks.
+/// Launches one of these kernels with its arrays, the stride of coefficients and the number of blocks.
 ///
 /// # Errors
-/// If the arrays do not suit the kernel, or the device refuses.
+/// If the arrays do not suit the kernel, or the device reports an error.
 pub fn launch<const N: usize>(
     kernels: &Kernels,
     kernel: usize,
@@ -268,7 +268,7 @@ pub fn launch<const N: usize>(
     kernels.launch(kernel, &mut arrays.map(Arg::Array).into_iter().chain(numbers).collect::<Vec<_>>())
 }
 
-/// Blocks of one warp, as many of them as the last parameter says.
+/// Finishes a kernel of one warp per block; its last parameter is the grid size.
 pub(crate) fn finished(builder: Builder) -> Kernel {
     let one = || Expr::i32(1);
     let mut kernel = builder.finish(Launch { block: [LANES as u32, 1, 1], grid: [one(), one(), one()] });
@@ -276,19 +276,19 @@ pub(crate) fn finished(builder: Builder) -> Kernel {
     kernel
 }
 
-/// How a kernel is called.
+/// Name of a kernel.
 fn name(what: &str, order: Order) -> String {
     let passes = if order.passes == Passes::Two { "two" } else { "three" };
     let fast = if order.fast == 0 { String::new() } else { format!("_fast_{}", order.fast) };
     format!("{what}_blocks_{passes}_passes{fast}")
 }
 
-/// Planes of the tail; no block that a kernel codes has more.
+/// Planes of the tail, at most [`MOST_PLANES`].
 fn tail_planes(order: Order) -> i32 {
     order.tail().min(MOST_PLANES) as i32
 }
 
-/// The sum over the lanes below, and over all of them.
+/// Sums over the lanes below this one, and over all lanes.
 pub(crate) fn sums(b: &mut Builder, lane: &Expr, name: &str, value: Expr) -> (Expr, Expr) {
     let sum = b.let_(name, Scalar::I32, value.clone());
     for distance in [1, 2, 4, 8, 16] {

@@ -1,4 +1,4 @@
-//! Passes over the planes of a block: what is coded in which order and context, as the definition has it.
+//! Scan of a block's planes in the reference's order, with its contexts.
 
 use super::engine::Engine;
 use super::flags::{self, CODED, FRESH, NEGATIVE, REFINED, own};
@@ -7,18 +7,18 @@ use crate::block::{Context, Order, Passes};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// Which coefficients a pass over significance takes.
+/// Kind of a pass over significance: its coefficients and contexts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// All.
+    /// All insignificant coefficients.
     Significance,
-    /// Those with a significant neighbour.
+    /// Coefficients with a significant neighbour.
     Propagation,
-    /// What propagation has left.
+    /// Coefficients that propagation left out.
     Cleanup,
 }
 
-/// What a step needs of its row and the rows beside it, in variables of each lane.
+/// Variables of a step: its row, with the rows above and below.
 struct Row<'a> {
     above: LocalId,
     at: LocalId,
@@ -28,8 +28,8 @@ struct Row<'a> {
     bits: &'a Bits,
 }
 
-/// Of the words of bits that rows are in: the row's bits of the plane and its signs lowest, where they are known; where
-/// not, all that were found, and where those of the row come to be.
+/// Words of bits that contain the current row. `plane` and `signs` are shifted so that the row's bits are lowest, where
+/// they are known. A decoder collects its findings in `found`, at the row's `shift`.
 struct Bits {
     plane: Option<LocalId>,
     signs: Option<LocalId>,
@@ -38,13 +38,13 @@ struct Bits {
 }
 
 impl Bits {
-    /// Whether a bit is set, of those that are known.
+    /// Whether a bit is set in a known word.
     fn known(word: Option<LocalId>, side: i32) -> Expr {
         let bit = |word| Expr::from(word).and(Expr::int(1 << side, Scalar::U32)).ne_(Expr::int(0, Scalar::U32));
         word.map_or(Expr::Lit(Literal::Bool(false)), bit)
     }
 
-    /// Adds what was found.
+    /// Adds a finding.
     fn add(&self, b: &mut Builder, one: Expr, side: i32) {
         if let Some(found) = self.found {
             let word = |v| Expr::int(v, Scalar::U32);
@@ -54,23 +54,23 @@ impl Bits {
     }
 }
 
-/// The scan of a block, by an encoder or a decoder.
+/// Scan of a block, by an encoder or a decoder.
 pub struct Scan<'a> {
     pub scene: &'a Scene,
     pub engine: &'a Engine,
-    /// Whether symbols are found, and not known.
+    /// Whether symbols are decoded.
     pub decodes: bool,
 }
 
 impl Scan<'_> {
-    /// All symbols that are coded.
+    /// Codes all symbols outside the tail.
     pub fn all(&self, b: &mut Builder, planes: &Expr) {
         b.for_("depth", 0, planes.clone(), 1, |b, depth| {
             let plane = Expr::from(b.let_("plane", Scalar::I32, planes.clone() - 1 - depth.clone()));
             self.engine.plane(b, self.scene, &depth);
             let once = |b: &mut Builder| self.pass(b, Pass::Significance, &plane, false);
             let three = |b: &mut Builder| {
-                // Where nothing is significant yet, there is nothing to propagate or refine.
+                // Nothing is significant in the first plane, so there is nothing to propagate or refine.
                 b.if_(depth.clone().gt(0.into()), |b| {
                     self.pass(b, Pass::Propagation, &plane, false);
                     b.if_(self.has_all(&plane), |b| self.refine(b, &plane, false));
@@ -88,24 +88,24 @@ impl Scan<'_> {
         });
     }
 
-    /// Whether a plane leaves neither signs nor refinements to the tail.
+    /// Whether a plane codes its signs and refinements, rather than leaving them to the tail.
     fn has_all(&self, plane: &Expr) -> Expr {
         plane.clone().ge(tail_planes(self.scene.order).into())
     }
 
-    /// The rest of a row: its flags are kept, for the next plane if this one is done with it.
+    /// Stores a row's flags, updated for the next plane if this is the row's last pass in the plane.
     fn keep(&self, b: &mut Builder, y: Expr, flags: Expr, finishes: bool) {
         let flags = if finishes { flags::finished(&flags) } else { flags };
         b.set(Place::Elem(self.scene.flags, y + 1), flags.cast(Scalar::I16));
     }
 
-    /// A pass over significance (SPP and CP of algorithm 2).
+    /// Pass over significance (SPP and CP of algorithm 2).
     fn pass(&self, b: &mut Builder, pass: Pass, plane: &Expr, finishes: bool) {
         let scene = self.scene;
         let above = b.let_("above", Scalar::I32, 0);
         let (at, below) = (scene.flags(b, "at", 0.into()), scene.flags(b, "below", 1.into()));
         self.parts(b, plane, |b, y, bits| {
-            // What the next row needs is under way while this one is coded.
+            // Prefetches the next row's flags.
             let ahead = scene.flags(b, "ahead", y.clone() + 2);
             let beside = b.let_("beside", Scalar::I32, flags::beside(&above.into(), &below.into()));
             let row = Row { above, at, below, beside, bits };
@@ -119,7 +119,7 @@ impl Scan<'_> {
         });
     }
 
-    /// Goes through all rows, those of a word of bits at a time.
+    /// Sweeps all rows, grouped by word of bits.
     fn parts(&self, b: &mut Builder, plane: &Expr, row: impl FnOnce(&mut Builder, Expr, &Bits)) {
         let scene = self.scene;
         let height = || scene.site.block.height.clone();
@@ -147,7 +147,7 @@ impl Scan<'_> {
         });
     }
 
-    /// A step: one column of all lanes.
+    /// Step: one column of all lanes.
     fn step(&self, b: &mut Builder, pass: Pass, plane: &Expr, row: &Row<'_>, side: i32) {
         let scene = self.scene;
         let Row { above, at, below, beside, bits } = *row;
@@ -196,7 +196,7 @@ impl Scan<'_> {
         b.if_(Expr::from(any).ne_(Expr::int(0, Scalar::U32)), code);
     }
 
-    /// The refinement pass (MRP of algorithm 2).
+    /// Refinement pass (MRP of algorithm 2).
     fn refine(&self, b: &mut Builder, plane: &Expr, finishes: bool) {
         let scene = self.scene;
         let ahead = scene.flags(b, "ahead", 0.into());

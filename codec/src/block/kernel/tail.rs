@@ -1,12 +1,12 @@
-//! The tail: a bit of each coefficient that is significant at the end, in what open words have left, and behind them.
+//! Tail: one bit of each significant coefficient, stored in the rest of the open words and in further words.
 
 use super::engine::Engine;
 use super::{LANES, PLANE_WORDS, SIGNS, Scene, engine, sums, tail_planes};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// What a lane has of 16 rows of a plane, two bits of each: the word's place among bitplanes, what was significant
-/// before the plane, and what is at its end.
+/// A lane's bits of 16 rows of a plane, two per row: indices of the words of bits and of signs, significance before the
+/// plane, and significance at its end.
 struct Part {
     at: Expr,
     signs: Expr,
@@ -14,7 +14,7 @@ struct Part {
     after: Expr,
 }
 
-/// Goes through a lane's part of the tail in its order.
+/// Visits a lane's part of the tail in order.
 fn parts(b: &mut Builder, scene: &Scene, planes: &Expr, body: impl FnOnce(&mut Builder, &Part)) {
     let number = b.let_("words_of_plane", Scalar::I32, (scene.site.block.height.clone() + 15) >> 4);
     let of_tail = b.let_("planes_of_tail", Scalar::I32, planes.clone().min(tail_planes(scene.order).into()));
@@ -42,7 +42,7 @@ fn parts(b: &mut Builder, scene: &Scene, planes: &Expr, body: impl FnOnce(&mut B
     });
 }
 
-/// Calls `body` for each bit that is set, the lowest first.
+/// Calls `body` for each set bit, lowest first.
 fn each(b: &mut Builder, bits: &Expr, body: impl FnOnce(&mut Builder, Expr)) {
     let left = b.let_("remaining", Scalar::I32, bits.clone());
     b.while_(Expr::from(left).ne_(0.into()), |b| {
@@ -60,10 +60,10 @@ fn add(b: &mut Builder, to: LocalId, what: impl Into<Expr>) {
     b.set(Place::Local(to), Expr::from(to) + what.into());
 }
 
-/// Writes the tail; gives the number of words of the block.
+/// Writes the tail, and returns the number of words of the block.
 pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
     engine.flush(b, scene);
-    // The bits of each lane, the first one highest, and where those of the lane end in the tail.
+    // Bits of each lane, first bit highest, and the end of each lane's bits in the tail.
     let most = PLANE_WORDS * tail_planes(scene.order);
     let bits = Space::Shared(b.shared("tail", Scalar::I32, (LANES * most) as u32));
     let ends = Space::Shared(b.shared("ends", Scalar::I32, LANES as u32));
@@ -71,7 +71,7 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> 
     let own_word = |count: Expr| scene.site.lane.clone() * most + (count >> 5);
     parts(b, scene, planes, |b, part| {
         let element = |at: &Expr| Expr::Elem(scene.bits, Box::new(at.clone()));
-        // Of what becomes significant in the plane, the sign; of all else, the plane's bit.
+        // The sign of a newly significant coefficient; the plane's bit of an older one.
         let bit = part.before.clone().and(element(&part.at)).or(without(&element(&part.signs), &part.before));
         let all = Expr::from(b.let_("all_bits", Scalar::I32, bit));
         each(b, &part.after, |b, lowest| {
@@ -107,7 +107,7 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> 
     Expr::from(engine.taken) + more
 }
 
-/// So many bits of the tail, from one on; 0 for those behind its end. Each lane's stand in so many words at most.
+/// Bits of the tail from `from` on, with 0 after its end. Each lane's bits occupy at most `most` words.
 fn gather(b: &mut Builder, (bits, ends, most): (Space, Space, i32), from: Expr, room: Expr) -> Expr {
     let value = b.let_("value", Scalar::I32, 0);
     let (of, begin) = (b.let_("of", Scalar::I32, 0), b.let_("begin", Scalar::I32, 0));
@@ -132,7 +132,7 @@ fn gather(b: &mut Builder, (bits, ends, most): (Space, Space, i32), from: Expr, 
     value.into()
 }
 
-/// Reads the tail; whether the words end where they should, of each lane.
+/// Reads the tail. Returns, for each lane, whether the words have the right length.
 pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
     let room_bits = Space::Shared(b.shared("rooms", Scalar::I32, engine::ROOM_BITS));
     let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.site.block.limit.clone()));
@@ -154,7 +154,7 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> E
     let behind = b.let_("behind", Scalar::I32, (all.clone() - rooms.clone()).max(0.into()));
     let more = (Expr::from(behind) + 15) >> 4;
     require(b, (Expr::from(engine.taken) + more).eq_(scene.site.block.limit.clone()));
-    // Where there is no bit, there is a 0: in open words, and in the last one.
+    // Padding bits must be 0, in open words and in the last one.
     b.for_("i", all + scene.site.lane.clone(), rooms.clone(), LANES, |b, i| {
         let bit = b.load_new("bit", Scalar::I32, room_bits, i);
         require(b, Expr::from(bit).eq_(0.into()));

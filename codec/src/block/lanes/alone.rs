@@ -1,13 +1,13 @@
-//! A coder for each lane: intervals (L and S of algorithm 2) as vectors.
+//! One coder per lane: intervals (L and S of algorithm 2) as vectors.
 
 use super::vector::Vector;
 use super::{CONTEXTS, Digits, Engine, Exhausted, Kind, LANES, Set, Table, depth};
 
-/// Probabilities of 0 of a plane, times 2^9: of a product with 16 bits, the upper half is ⌊S·p / 2^7⌋. There are more
-/// of them than contexts, so that from each one on there are as many as lanes.
+/// Probabilities of 0 in a plane, times 2^9, so that the upper half of a 16-bit product is ⌊S·p / 2^7⌋. Padding lets a
+/// vector be loaded from any context on.
 type Probabilities = [u16; CONTEXTS + LANES];
 
-/// The intervals of all coders, and what symbols narrow them by.
+/// Intervals of all coders, and the probabilities of the plane.
 struct Intervals<'a, V> {
     low: V,
     size: V,
@@ -36,14 +36,14 @@ impl<'a, V: Vector> Intervals<'a, V> {
         self.size.upper(V::lookup::<COUNT>(probabilities, contexts))
     }
 
-    /// Begins anew those that are exhausted.
+    /// Restarts exhausted intervals.
     #[inline(always)]
     fn begin(&mut self, exhausted: Set) {
         self.low = V::splat(0).or_else(exhausted, self.low);
         self.size = V::splat(u16::MAX).or_else(exhausted, self.size);
     }
 
-    /// Takes the parts of the intervals that stand for symbols.
+    /// Narrows the intervals to the parts of the symbols.
     #[inline(always)]
     fn narrow(&mut self, zero: V, lanes: Set, ones: Set) {
         let one = zero.plus(V::splat(1));
@@ -53,7 +53,7 @@ impl<'a, V: Vector> Intervals<'a, V> {
     }
 }
 
-/// Lanes of a set, from the first one on.
+/// Calls `with` for each lane of a set, in order.
 #[inline(always)]
 fn each(mut lanes: Set, mut with: impl FnMut(usize)) {
     while lanes != 0 {
@@ -62,7 +62,7 @@ fn each(mut lanes: Set, mut with: impl FnMut(usize)) {
     }
 }
 
-/// Words as coders fill them.
+/// Words being written by coders.
 pub struct Encoding<'a, V> {
     intervals: Intervals<'a, V>,
     words: &'a mut Vec<u16>,
@@ -75,7 +75,7 @@ impl<'a, V: Vector> Encoding<'a, V> {
         Encoding { intervals: Intervals::new(table, planes), words, places: [0; LANES] }
     }
 
-    /// Of each word that is open: its place, its number as it is, and how many bits more it has room for.
+    /// State of each open word: its place, its number so far, and how many more bits it can carry.
     #[inline(always)]
     pub fn finish(self) -> Vec<(usize, u16, u32)> {
         let (low, size) = (self.intervals.low.numbers(), self.intervals.size.numbers());
@@ -125,7 +125,7 @@ impl<V: Vector> Engine for Encoding<'_, V> {
     }
 }
 
-/// Words as coders read them.
+/// Words being read by coders.
 pub struct Decoding<'a, V> {
     intervals: Intervals<'a, V>,
     words: &'a [u16],
@@ -140,7 +140,7 @@ impl<'a, V: Vector> Decoding<'a, V> {
         Decoding { intervals: Intervals::new(table, planes), words, taken: 0, open: V::splat(0) }
     }
 
-    /// How many words were taken; and of each that is open, what it has left, and how many bits these should be.
+    /// Number of words taken, and for each open word its remainder and how many bits that has.
     #[inline(always)]
     pub fn finish(self) -> (usize, Vec<(u16, u32)>) {
         let (left, size) = (self.open.minus(self.intervals.low).numbers(), self.intervals.size.numbers());

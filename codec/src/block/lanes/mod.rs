@@ -1,8 +1,8 @@
-//! The coder again, 32 lanes at once. A bit of a lane is a bit of a word: sets of lanes are numbers of 32 bits, and
-//! contexts are counted by adders of bits ([`Block::scan`]). What coders do with them are vectors of 32 numbers of 16
-//! bits ([`vector`]). The words are those of the definition ([`scan`](super::scan)), bit for bit.
+//! Vectorised block coder: 32 lanes at once. Sets of lanes are 32-bit words with a bit per lane, and bitwise adders
+//! count contexts ([`Block::scan`]). Coders are vectors of 32 numbers of 16 bits ([`vector`]). The words equal the
+//! reference's ([`scan`](super::scan)), bit for bit.
 //!
-//! Magnitudes have 16 bits here; blocks of more planes are left to the definition.
+//! Magnitudes have at most 16 bits here; blocks of more planes use the reference.
 
 mod alone;
 mod shared;
@@ -23,16 +23,16 @@ pub const MOST_PLANES: u32 = 16;
 
 const LANES: usize = MAX_SIDE / 2;
 
-/// A bit for each lane.
+/// Set of lanes, a bit each.
 type Set = u32;
 
-/// The left and the right columns of all lanes of a row.
+/// Left and right columns of all lanes in a row.
 type Row = [Set; 2];
 
-/// Numbers of all lanes: bit i of each is in set i.
+/// Number of each lane: bit i of each is in set i.
 type Digits = [Set; 4];
 
-/// Contexts of one kind: the first one, and how many there are.
+/// Kind of contexts: the index of the first, and their `COUNT`.
 #[derive(Clone, Copy)]
 struct Kind<const COUNT: usize> {
     first: usize,
@@ -44,20 +44,20 @@ const CLEANUP: Kind<9> = Kind { first: 18 };
 const SIGN: Kind<5> = Kind { first: 27 };
 const REFINEMENT: Kind<2> = Kind { first: 32 };
 
-/// What is done with the symbols of a step: those of some lanes, in contexts of a kind.
+/// Consumer or source of a step's symbols: those of some lanes, in contexts of a kind.
 trait Engine {
     /// Begins a plane.
     fn plane(&mut self, plane: u32);
 
-    /// Begins a pass, whose contexts begin with this one.
+    /// Begins a pass whose contexts start at `first`.
     fn pass(&mut self, _first: usize) {}
 
-    /// Words that were begun so far.
+    /// Number of words begun so far.
     fn words(&self) -> usize {
         0
     }
 
-    /// Codes them; gives the lanes back whose symbol is 1.
+    /// Codes symbols, and returns the lanes whose symbol is 1.
     fn code<const COUNT: usize>(
         &mut self,
         kind: Kind<COUNT>,
@@ -67,60 +67,60 @@ trait Engine {
     ) -> Result<Set, Exhausted>;
 }
 
-/// Three bits of each lane, added.
+/// Sum of three one-bit numbers per lane.
 #[inline(always)]
 fn add(a: Set, b: Set, c: Set) -> (Set, Set) {
     (a ^ b ^ c, a & b | c & (a ^ b))
 }
 
-/// A row, which stands at `y + 1`, between those above and below.
+/// Rows above, at and below row `y`, which is stored at `y + 1`.
 #[inline(always)]
 fn rows(rows: &[Row; MAX_SIDE + 2], y: usize) -> [Row; 3] {
     [rows[y], rows[y + 1], rows[y + 2]]
 }
 
-/// The end of a pass: where it is in the words, and what is known by then.
+/// End of a pass: its place in the words, and what is known by then.
 pub struct PassEnd {
-    /// Words that were begun, once it has been coded.
+    /// Words begun by the end of the pass.
     pub words: usize,
     /// The plane.
     pub plane: u32,
-    /// Whether what was significant before the plane has been refined in it.
+    /// Whether coefficients that were significant before the plane have been refined in it.
     pub refined: bool,
-    /// Whether all are significant that become so in the plane.
+    /// Whether the plane's significance is complete.
     pub whole: bool,
     significant: [Row; MAX_SIDE + 2],
 }
 
 impl PassEnd {
-    /// Which coefficients of a row are significant.
+    /// Significance of a row's coefficients.
     pub fn significant(&self, y: usize) -> impl Iterator<Item = bool> {
         let [left, right] = self.significant[y + 1];
         (0..LANES).flat_map(move |lane| [left >> lane & 1 != 0, right >> lane & 1 != 0])
     }
 }
 
-/// Coefficients and what is known of them, a row of lanes together.
+/// Coefficients with their coding state, as rows of lanes.
 pub struct Block {
     shape: Shape,
     planes: u32,
     /// Magnitudes, by plane and row.
     magnitudes: Vec<[Row; MAX_SIDE]>,
     negative: [Row; MAX_SIDE],
-    /// Significant before this plane, and before the one above; of the tail's planes, before the highest.
+    /// Significant before this plane, and before the one above. In the tail's planes, before the highest of them.
     refined: [Row; MAX_SIDE],
     older: [Row; MAX_SIDE],
     /// Visited in this plane.
     visited: [Row; MAX_SIDE],
-    /// The plane that was begun last.
+    /// Plane begun last.
     plane: u32,
-    /// A row before the first and behind the last.
+    /// Significance, with a row before the first and after the last.
     significant: [Row; MAX_SIDE + 2],
-    /// Those of the significant ones that are known to be negative.
+    /// Significant coefficients known to be negative.
     minus: [Row; MAX_SIDE + 2],
-    /// Columns that there are.
+    /// Columns within the block.
     valid: Row,
-    /// The ends of passes, if they are asked for; not those of the tail's planes, which say nothing without it.
+    /// Ends of passes, if requested. The tail's planes have none, as they cannot be decoded without the tail.
     pub ends: Option<Vec<PassEnd>>,
 }
 
@@ -166,7 +166,7 @@ impl Block {
         block
     }
 
-    /// What a decoder has made of its words.
+    /// Decoded coefficients of a complete block.
     #[inline(always)]
     fn decoded<V: Vector>(&self) -> Decoded {
         let Shape { width, .. } = self.shape;
@@ -189,7 +189,7 @@ impl Block {
         Decoded { magnitudes, negative, unknown: vec![0; samples] }
     }
 
-    /// The same, where the words have ended before the block did.
+    /// Decoded coefficients of a block whose words ended early.
     #[inline(always)]
     fn decoded_in_part<V: Vector>(&self) -> Decoded {
         let mut decoded = self.decoded::<V>();
@@ -202,7 +202,7 @@ impl Block {
         decoded
     }
 
-    /// All symbols down to a plane, as the definition has them.
+    /// Scans all symbols down to plane `last`, in the reference's order.
     #[inline(always)]
     fn scan<E: Engine>(&mut self, last: u32, engine: &mut E) -> Result<(), Exhausted> {
         let Order { passes, fast } = self.shape.order;
@@ -230,7 +230,7 @@ impl Block {
         Ok(())
     }
 
-    /// The end of a pass.
+    /// Records the end of a pass.
     #[inline(always)]
     fn ends(&mut self, refined: bool, whole: bool) {
         let Block { plane, significant, .. } = *self;
@@ -275,7 +275,7 @@ impl Block {
                 self.significant[y + 1][side] |= found;
             }
         }
-        // Of three passes, cleanup is the last.
+        // Cleanup is the last of three passes.
         self.ends(kind.first == CLEANUP.first, !PROPAGATES);
         Ok(())
     }
@@ -293,7 +293,7 @@ impl Block {
                     continue;
                 }
                 let known = self.magnitudes[plane as usize][y][side];
-                // Context 0 of the two is a coefficient's first refinement.
+                // Of the two contexts, 0 is a coefficient's first refinement.
                 let contexts = [self.older[y][side], 0, 0, 0];
                 let ones = engine.code(REFINEMENT, &contexts, lanes, known)?;
                 self.visited[y][side] |= lanes;
@@ -304,7 +304,7 @@ impl Block {
         Ok(())
     }
 
-    /// The planes of the tail, the highest first: each with what is significant before it, and what is at its end.
+    /// Planes of the tail, highest first, with significance before each and at its end.
     #[inline(always)]
     fn tail(&self) -> Vec<(usize, [[Row; MAX_SIDE]; 2])> {
         let mut before = self.refined;
@@ -320,7 +320,7 @@ impl Block {
         (0..self.shape.order.tail().min(self.planes)).rev().map(plane).collect()
     }
 
-    /// Of the columns of the other side, those beside a side's: the lane's own one, and that of the lane further on.
+    /// Horizontal neighbours of a side: the lane's own other column, and that of the adjacent lane.
     #[inline(always)]
     fn beside(other: Set, side: usize) -> (Set, Set) {
         (other, if side == 0 { other << 1 } else { other >> 1 })
@@ -341,12 +341,12 @@ impl Block {
         [ones, twos, fours ^ again, fours & again]
     }
 
-    /// φ of eq. 3.2 for all lanes of a step, and which of them predict a negative sign.
+    /// Sign contexts of eq. 3.2 for all lanes of a step, and lanes with a negative prediction.
     #[inline(always)]
     fn sign_contexts(&self, y: usize, side: usize) -> (Digits, Set) {
         let [above, at, below] = rows(&self.significant, y);
         let [minus_above, minus_at, minus_below] = rows(&self.minus, y);
-        // Of two neighbours: those with one that is positive and none that is negative, and the other way round.
+        // Lanes with a positive neighbour and no negative one, and the reverse.
         let signs = |[a, b]: [Set; 2], [minus_a, minus_b]: [Set; 2]| {
             let (plus, minus) = (a & !minus_a | b & !minus_b, minus_a | minus_b);
             (plus & !minus, minus & !plus)
@@ -367,20 +367,20 @@ impl Block {
     }
 }
 
-/// A block whose steps have been found.
+/// Block prepared for encoding: its steps are known.
 pub struct Ready {
     block: Block,
     steps: Steps,
 }
 
 impl Ready {
-    /// The ends of passes, if they were asked for; with their places once the block has been coded.
+    /// Ends of passes, if requested. They have their places once the block has been encoded.
     pub fn ends(self) -> Vec<PassEnd> {
         self.block.ends.unwrap_or_default()
     }
 }
 
-/// Codes a block that has been made ready.
+/// Encodes a prepared block.
 #[inline(always)]
 fn encode_body<V: Vector>(ready: &mut Ready, class: u8, sharing: u8, table: &Table) -> Encoded {
     let Ready { block, steps } = ready;
@@ -408,7 +408,7 @@ fn encode_body<V: Vector>(ready: &mut Ready, class: u8, sharing: u8, table: &Tab
     Encoded { planes: block.planes, mode: Mode::Coded { class, sharing }, words }
 }
 
-/// [`decode`](super::decode), for a block of [`MOST_PLANES`] at most.
+/// [`decode`](super::decode) for a block of at most [`MOST_PLANES`].
 #[inline(always)]
 fn decode_body<V: Vector>(
     shape: Shape,
@@ -419,7 +419,7 @@ fn decode_body<V: Vector>(
     table: &Table,
 ) -> Result<Decoded, BlockError> {
     let mut block = Block::new(shape, planes);
-    // Without the tail, nothing can be said of the planes that leave it their signs.
+    // Planes whose signs are in the tail cannot be decoded without it.
     let last = if complete { 0 } else { shape.order.tail() };
     let (scanned, (taken, rooms)) = if sharing == 0 {
         let mut coding = alone::Decoding::<V>::new(table, planes, words);
@@ -443,7 +443,7 @@ fn decode_body<V: Vector>(
     Ok(block.decoded::<V>())
 }
 
-/// A function in versions for what processors have.
+/// Defines a function with versions for the processor's instruction sets.
 macro_rules! versions {
     ($(#[$doc:meta])* $name:ident, $body:ident, ($($arg:ident: $type:ty),*) -> $result:ty) => {
         $(#[$doc])*
@@ -461,7 +461,7 @@ macro_rules! versions {
                     $body::<vector::Avx2>($($arg),*)
                 }
                 #[allow(unsafe_code)]
-                // SAFETY: the processor has what they need.
+                // SAFETY: the processor has the instructions.
                 unsafe {
                     match vector::level() {
                         vector::Level::Avx512 => return avx512($($arg),*),
@@ -496,15 +496,15 @@ fn count_body<V: Vector>(ready: &Ready) -> Counts {
 }
 
 versions! {
-    /// Makes a block of [`MOST_PLANES`] at most ready; the ends of passes are kept if they are asked for.
+    /// Prepares a block of at most [`MOST_PLANES`]; keeps the ends of passes on request.
     ready, ready_body, (shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready
 }
 versions! {
-    /// Codes a block with this table.
+    /// Encodes a block with this table.
     encode, encode_body, (ready: &mut Ready, class: u8, sharing: u8, table: &Table) -> Encoded
 }
 versions! {
-    /// Decodes a block of [`MOST_PLANES`] at most.
+    /// Decodes a block of at most [`MOST_PLANES`].
     decode, decode_body,
     (shape: Shape, planes: u32, sharing: u8, words: &[u16], complete: bool, table: &Table)
         -> Result<Decoded, BlockError>
@@ -520,7 +520,7 @@ mod tests {
     use super::*;
     use crate::tables::Tables;
 
-    /// Words and coefficients are the definition's, by vectors of one kind.
+    /// Checks that words and coefficients equal the reference's, with one kind of vector.
     fn is_the_definition<V: Vector>() {
         let tables = Tables::built_in();
         let mut state = 7u32;
@@ -555,7 +555,7 @@ mod tests {
                         expected.and(decoded)
                     };
                     let _ = both(&broken, true);
-                    // Words that end early: what is known of a coefficient is the definition's as well.
+                    // Truncated words: the known bits equal the reference's as well.
                     for sixth in 0..=6 {
                         let part = &words[..words.len() * sixth / 6];
                         let decoded = both(part, false).unwrap();

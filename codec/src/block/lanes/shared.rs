@@ -1,9 +1,9 @@
-//! Lanes that share coders and take turns: where little is coded, one symbol after the other.
+//! Shared coders: lanes take turns, one symbol at a time, in blocks with few symbols.
 
 use super::super::arithmetic::{Decoder, Encoder};
 use super::{Digits, Engine, Exhausted, Kind, LANES, Set, Table, depth};
 
-/// Lanes in the order in which they are coded, with their contexts of a kind.
+/// Lanes in coding order, with their contexts of a kind.
 #[inline(always)]
 fn turns(
     sharing: u8,
@@ -25,7 +25,7 @@ fn turns(
     Ok(())
 }
 
-/// What a plane is coded with.
+/// Coding parameters of a plane.
 struct Plane<'a> {
     table: &'a Table,
     planes: u32,
@@ -33,7 +33,7 @@ struct Plane<'a> {
     sharing: u8,
 }
 
-/// Words as coders fill them.
+/// Words being written by coders.
 pub struct Encoding<'a> {
     plane: Plane<'a>,
     encoder: Encoder,
@@ -46,7 +46,7 @@ impl<'a> Encoding<'a> {
         Encoding { plane: Plane { table, planes, depth: 0, sharing }, encoder, words }
     }
 
-    /// As of coders that lanes have alone.
+    /// State of each open word, as in [`alone`](super::alone).
     pub fn finish(self) -> Vec<(usize, u16, u32)> {
         *self.words = self.encoder.words;
         let open = self.encoder.coders.iter().filter(|(interval, _)| !interval.is_exhausted());
@@ -81,7 +81,7 @@ impl Engine for Encoding<'_> {
     }
 }
 
-/// Words as coders read them.
+/// Words being read by coders.
 pub struct Decoding<'a> {
     plane: Plane<'a>,
     decoder: Decoder<'a>,
@@ -93,7 +93,7 @@ impl<'a> Decoding<'a> {
         Decoding { plane: Plane { table, planes, depth: 0, sharing }, decoder }
     }
 
-    /// As of coders that lanes have alone.
+    /// Remainder of each open word, as in [`alone`](super::alone).
     pub fn finish(self) -> (usize, Vec<(u16, u32)>) {
         let open = self.decoder.coders.iter().filter(|(interval, _)| !interval.is_exhausted());
         (self.decoder.taken, open.map(|(interval, word)| (word - interval.low, interval.room())).collect())

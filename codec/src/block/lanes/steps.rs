@@ -1,18 +1,18 @@
-//! The steps of a block, found once: then counted all together, and coded without a look at the coefficients.
+//! Recorded steps of a block, for counting and coding without the coefficients.
 
 use super::super::{CONTEXTS, DEPTHS, MAX_SIDE};
 use super::{Counts, Digits, Engine, Exhausted, Kind, PassEnd, REFINEMENT, SIGN, Set, depth};
 
-/// Most steps of a pass: the left and the right columns of each row.
+/// Most steps of a pass: left and right columns of each row.
 const MOST: usize = 2 * MAX_SIDE;
 
-/// So many steps are counted at once.
+/// Steps counted at once.
 const AT_ONCE: usize = 16;
 
-/// The steps of one kind in a pass, each number of theirs by itself. What is behind the last step is 0.
+/// Steps of one kind in a pass, as arrays. Entries after the last step are 0.
 struct List {
     plane: u32,
-    /// The first context.
+    /// Index of the first context.
     first: usize,
     count: usize,
     contexts: [[Set; MOST]; 4],
@@ -34,7 +34,7 @@ impl List {
         self.count += 1;
     }
 
-    /// Codes step `at`; whether it has a symbol of 1.
+    /// Codes step `at`. Returns whether it has a symbol of 1.
     #[inline(always)]
     fn code<E: Engine, const COUNT: usize>(&self, at: usize, engine: &mut E) -> Result<bool, Exhausted> {
         let at = at % MOST;
@@ -44,13 +44,13 @@ impl List {
         Ok(lanes & known != 0)
     }
 
-    /// Adds its symbols to those of each context.
+    /// Adds the symbols to the counts of each context.
     #[inline(always)]
     fn count<const COUNT: usize>(&self, counts: &mut [[u32; 2]; CONTEXTS]) {
         let steps = self.count.next_multiple_of(AT_ONCE).min(MOST);
         let [a, b, c, d] = &self.contexts;
         for (context, counts) in counts[self.first..][..COUNT].iter_mut().enumerate() {
-            // All bits where a digit has to be 0.
+            // All ones where a digit has to be 0.
             let not = |digit: u32| (context as Set >> digit & 1).wrapping_sub(1);
             let (not_a, not_b, not_c, not_d) = (not(0), not(1), not(2), not(3));
             let (mut all, mut ones) = (0, 0);
@@ -65,11 +65,11 @@ impl List {
     }
 }
 
-/// The steps of a block: of each pass, those over significance and the signs among them; or those of refinement.
+/// Steps of a block: for each pass, those over significance and their signs, or those of refinement.
 pub struct Steps {
     lists: Vec<List>,
     plane: u32,
-    /// Planes whose signs and refinements are the tail's.
+    /// Number of planes whose signs and refinements go to the tail.
     tail: u32,
 }
 
@@ -101,12 +101,12 @@ impl Engine for Steps {
 }
 
 impl Steps {
-    /// Of a block of which so many planes leave signs and refinements to the tail.
+    /// No steps yet, for a block with `tail` planes in the tail.
     pub fn new(tail: u32) -> Steps {
         Steps { lists: Vec::new(), plane: 0, tail }
     }
 
-    /// The symbols of a block of so many planes; the tail is left to others.
+    /// Symbol counts of a block of `planes` planes, without the tail.
     #[inline(always)]
     pub fn count(&self, planes: u32) -> Counts {
         let mut counts = Counts { symbols: Box::new([[[0; 2]; CONTEXTS]; DEPTHS]), tail: 0, planes };
@@ -121,7 +121,7 @@ impl Steps {
         counts
     }
 
-    /// Codes all steps in their order, and says of the ends of passes where they are in the words.
+    /// Codes all steps in order, and records the places of the ends of passes.
     #[inline(always)]
     pub fn replay<E: Engine>(&self, engine: &mut E, ends: &mut [PassEnd]) -> Result<(), Exhausted> {
         let (mut lists, mut ends) = (self.lists.iter(), ends.iter_mut());

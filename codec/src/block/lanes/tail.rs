@@ -1,10 +1,10 @@
-//! The tail: bits that are not coded, lane after lane, in the order in which they stand in words.
+//! Tail: uncoded bits, lane after lane, in the order of the words.
 
 use super::super::MAX_SIDE;
 use super::vector::Vector;
 use super::{Block, LANES, MOST_PLANES, Row, Set};
 
-/// Bits one after the other, the first ones lowest.
+/// Bit sequence, first bits lowest.
 pub struct Tail {
     bits: Vec<u64>,
     length: usize,
@@ -12,9 +12,9 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// With room for so many bits of each coefficient.
+    /// Empty tail with room for `planes` bits of each coefficient.
     pub fn new(planes: u32) -> Tail {
-        // As many as open codewords have room for and coefficients have, and what fills the last word.
+        // Room of the open code words, bits of the coefficients, and padding of the last word.
         let most = 16 * LANES + MAX_SIDE * MAX_SIDE * planes.min(MOST_PLANES) as usize + 16;
         Tail { bits: vec![0; most / 64 + 2], length: 0, taken: 0 }
     }
@@ -24,7 +24,7 @@ impl Tail {
         self.taken >= self.length
     }
 
-    /// Adds bits, the first one lowest; 32 at most.
+    /// Appends up to 32 bits, first one lowest.
     #[inline(always)]
     fn push(&mut self, bits: u32, count: u32) {
         let (at, shift) = (self.length / 64, self.length % 64);
@@ -34,7 +34,7 @@ impl Tail {
         self.length += count as usize;
     }
 
-    /// The next bits, the first one lowest, 32 at most; 0 for what is missing.
+    /// Next bits, at most 32, first one lowest; 0 for missing ones.
     #[inline(always)]
     fn pop(&mut self, count: u32) -> u32 {
         let (at, shift) = (self.taken / 64, self.taken % 64);
@@ -44,24 +44,24 @@ impl Tail {
         (bits & ((1 << count) - 1)) as u32
     }
 
-    /// Adds the lowest bits of a number, the highest of them first; 1 to 16.
+    /// Appends the lowest `count` bits of a number, 1 to 16, highest first.
     pub fn put(&mut self, bits: u16, count: u32) {
         self.push((bits.reverse_bits() >> (16 - count)).into(), count);
     }
 
-    /// The inverse of [`Tail::put`]; zeros where bits are missing.
+    /// Inverse of [`Tail::put`], with zeros for missing bits.
     pub fn take(&mut self, count: u32) -> u16 {
         (self.pop(count) as u16).reverse_bits() >> (16 - count)
     }
 
-    /// The tail of a block that has been coded.
+    /// Collects the tail of a coded block.
     #[inline(always)]
     pub fn gather<V: Vector>(block: &Block) -> Tail {
         let plane = |(plane, [before, after]): (usize, [[Row; MAX_SIDE]; 2])| {
             let mut bits = [[0; 2]; MAX_SIDE];
             for (y, bits) in bits.iter_mut().enumerate() {
                 for side in [0, 1] {
-                    // Of what becomes significant in the plane, the sign; of all else, the plane's bit.
+                    // The sign of a newly significant coefficient; the plane's bit of an older one.
                     let refined = before[y][side];
                     bits[side] = refined & block.magnitudes[plane][y][side] | !refined & block.negative[y][side];
                 }
@@ -81,7 +81,7 @@ impl Tail {
         tail
     }
 
-    /// Gives a block its tail: these bits, and those of the words behind them. `None` if there are not as many.
+    /// Restores a block's tail from these bits and those of the words after them. `None` if there are too few.
     #[inline(always)]
     pub fn scatter<V: Vector>(mut self, block: &mut Block, more: &[u16]) -> Option<()> {
         let planes = block.tail();
@@ -120,7 +120,7 @@ impl Tail {
     }
 }
 
-/// Rows of lanes as 16 rows of each lane: a bit for each of its two columns, row after row.
+/// Transposes rows of lanes: 16 rows of each lane, with a bit for each of its two columns, row after row.
 #[inline(always)]
 fn by_lane(rows: &[Row]) -> [[Set; LANES]; 4] {
     let mut parts = [[0; LANES]; 4];
@@ -132,7 +132,7 @@ fn by_lane(rows: &[Row]) -> [[Set; LANES]; 4] {
     parts
 }
 
-/// Bit i of number j is bit j of number i (Warren, *Hacker's Delight*, 7-3).
+/// Transpose: bit i of number j becomes bit j of number i (Warren, *Hacker's Delight*, 7-3).
 #[inline(always)]
 fn transposed(mut matrix: [Set; 32]) -> [Set; 32] {
     let mut mask = 0x0000_ffff;

@@ -1,39 +1,39 @@
-//! Vectors of 32 numbers of 16 bits, one for each lane: as arrays that compilers make vectors of, and for the
-//! instruction sets that have what arrays cannot say.
+//! Vectors of 32 numbers of 16 bits, one per lane: portable arrays for automatic vectorisation, and intrinsics for
+//! x86-64.
 
 use super::{Digits, LANES, Set};
 use std::array::from_fn;
 
-/// A number of 16 bits for each lane. All of it is to be inlined into functions that have the instructions.
+/// A 16-bit number for each lane. Everything must be inlined into functions with the target features.
 pub trait Vector: Copy {
-    /// From numbers.
+    /// Loads numbers.
     fn new(numbers: &[u16; LANES]) -> Self;
-    /// To numbers.
+    /// Returns the numbers.
     fn numbers(self) -> [u16; LANES];
     /// One number in all lanes.
     fn splat(number: u16) -> Self;
-    /// Lanes that have a bit.
+    /// Lanes in which a bit is set.
     fn bit(self, bit: u32) -> Set;
-    /// With bits set in some lanes.
+    /// Sets bits in some lanes.
     fn with(self, lanes: Set, bits: u16) -> Self;
     /// Lanes that are 0.
     fn zeros(self) -> Set;
-    /// This in some lanes, and another in all else.
+    /// `self` in the given lanes, `other` in the rest.
     fn or_else(self, lanes: Set, other: Self) -> Self;
-    /// The sum, modulo 2^16.
+    /// Sum modulo 2^16.
     fn plus(self, other: Self) -> Self;
-    /// The difference, modulo 2^16.
+    /// Difference modulo 2^16.
     fn minus(self, other: Self) -> Self;
-    /// The upper half of the product.
+    /// Upper half of the product.
     fn upper(self, other: Self) -> Self;
-    /// Lanes in which this is larger.
+    /// Lanes in which `self` is larger.
     fn above(self, other: Self) -> Set;
-    /// For each lane the number of a table that its digits name, below `COUNT`; at least 32 numbers are there.
+    /// Looks up each lane's digits, a number below `COUNT`, in a table of at least 32 numbers.
     fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self;
-    /// With these numbers, one after the other, in some lanes; as many as lanes.
+    /// Fills the given lanes with consecutive numbers from a slice as long as the vector.
     fn fill(self, lanes: Set, numbers: &[u16]) -> Self;
 
-    /// The bits of a set, one beside the other.
+    /// Extracts the bits at the positions of a set, and packs them.
     #[inline(always)]
     fn extract(bits: u32, mut set: u32) -> u32 {
         let (mut all, mut at) = (0, 0);
@@ -45,7 +45,7 @@ pub trait Vector: Copy {
         all
     }
 
-    /// The inverse of `extract`.
+    /// Inverse of `extract`.
     #[inline(always)]
     fn deposit(mut bits: u32, mut set: u32) -> u32 {
         let mut all = 0;
@@ -58,7 +58,7 @@ pub trait Vector: Copy {
     }
 }
 
-/// For any processor.
+/// Version for any processor.
 #[derive(Clone, Copy)]
 pub struct Portable([u16; LANES]);
 
@@ -70,7 +70,7 @@ impl Portable {
         from_fn(|lane| if halves[lane / 16] & 1 << (lane % 16) != 0 { u16::MAX } else { 0 })
     }
 
-    /// Lanes for which something holds.
+    /// Lanes for which a predicate holds.
     #[inline(always)]
     fn set(holds: impl Fn(usize) -> bool) -> Set {
         let half = |first: usize| (0..16).fold(0u16, |set, i| set | if holds(first + i) { 1 << i } else { 0 });
@@ -129,7 +129,7 @@ impl Vector for Portable {
     fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
         let masks = digits.map(Portable::mask);
         let number = |lane: usize| {
-            // Of two numbers, the one that a digit says.
+            // Selects one of two numbers by a digit.
             let of = |digit: usize, zero: u16, one: u16| zero ^ masks[digit][lane] & (zero ^ one);
             let pair = |first: usize| of(0, table[first], table[first + 1]);
             let four = |first: usize| of(1, pair(first), pair(first + 2));
@@ -151,11 +151,11 @@ impl Vector for Portable {
     }
 }
 
-/// What a processor has.
+/// Instruction sets of a processor.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// AVX-512 as of Ice Lake and Zen 4.
+    /// AVX-512 of Ice Lake and Zen 4.
     Avx512,
     /// AVX2 and BMI2.
     Avx2,
@@ -163,7 +163,7 @@ pub enum Level {
     None,
 }
 
-/// What this processor has.
+/// Instruction sets of this processor.
 #[cfg(target_arch = "x86_64")]
 pub fn level() -> Level {
     macro_rules! has {
@@ -179,7 +179,7 @@ pub fn level() -> Level {
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2, Avx512};
 
-/// Values of these types are made in functions that have the instructions, and in those alone.
+/// Values of these types exist only in functions with the target features.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86 {
@@ -187,9 +187,9 @@ mod x86 {
     use super::Vector;
     use std::arch::x86_64::*;
 
-    /// An intrinsic that touches no memory.
+    /// Intrinsic without memory access.
     macro_rules! op {
-        // SAFETY: the processor has the instruction: see above.
+        // SAFETY: the processor has the instruction, by the module's rule.
         ($call:expr) => {
             unsafe { $call }
         };
@@ -202,13 +202,13 @@ mod x86 {
     impl Vector for Avx512 {
         #[inline(always)]
         fn new(numbers: &[u16; LANES]) -> Self {
-            // SAFETY: 64 bytes are read, and there are as many.
+            // SAFETY: the array has the 64 bytes that are read.
             Avx512(unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) })
         }
         #[inline(always)]
         fn numbers(self) -> [u16; LANES] {
             let mut numbers = [0; LANES];
-            // SAFETY: 64 bytes are written, and there are as many.
+            // SAFETY: the array has the 64 bytes that are written.
             unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), self.0) };
             numbers
         }
@@ -262,7 +262,7 @@ mod x86 {
         #[inline(always)]
         fn fill(self, lanes: Set, numbers: &[u16]) -> Self {
             let there = (u64::from(u32::MAX) >> (32 - numbers.len().min(LANES))) as u32;
-            // SAFETY: as many numbers are read as there are.
+            // SAFETY: the mask limits the load to the numbers present.
             let numbers = unsafe { _mm512_maskz_loadu_epi16(there, numbers.as_ptr().cast()) };
             Avx512(op!(_mm512_mask_expand_epi16(self.0, lanes, numbers)))
         }
@@ -292,7 +292,7 @@ mod x86 {
             })
         }
 
-        /// Lanes whose bits are all set; in others there is none.
+        /// Lanes with all bits set; the others must be 0.
         #[inline(always)]
         fn set([low, high]: [__m256i; 2]) -> Set {
             op!(_mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(low, high)))) as Set
@@ -307,7 +307,7 @@ mod x86 {
     impl Vector for Avx2 {
         #[inline(always)]
         fn new(numbers: &[u16; LANES]) -> Self {
-            // SAFETY: 32 bytes are read, and there are as many.
+            // SAFETY: the slice has the 32 bytes that are read.
             let half = |at: usize| unsafe { _mm256_loadu_si256(numbers[at..at + 16].as_ptr().cast()) };
             Avx2([half(0), half(16)])
         }
@@ -315,7 +315,7 @@ mod x86 {
         fn numbers(self) -> [u16; LANES] {
             let mut numbers = [0u16; LANES];
             for (numbers, half) in numbers.as_chunks_mut::<16>().0.iter_mut().zip(self.0) {
-                // SAFETY: 32 bytes are written, and there are as many.
+                // SAFETY: the array has the 32 bytes that are written.
                 unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), half) };
             }
             numbers
@@ -363,7 +363,7 @@ mod x86 {
         #[inline(always)]
         fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
             let Some(table) = table.first_chunk() else { return Avx2::splat(0) };
-            // Probabilities are in the upper bytes of the table, and their numbers come to the upper bytes of lanes.
+            // Probabilities are in the upper bytes of the table and go to the upper bytes of lanes.
             let mut index = Avx2::splat(0x0080);
             for (i, digit) in digits.iter().enumerate() {
                 if COUNT > 1 << i {
