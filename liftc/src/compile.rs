@@ -172,6 +172,7 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
             boundary: args.boundary.or(profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary()),
             samples: &samples,
             gain: profile.is_some_and(|p| p.gain_shift > 0),
+            profile,
             command: &command,
         };
         let mut add = |extension: &str, text: String| {

@@ -34,6 +34,7 @@ pub fn run(args: &KernelsArgs) -> Outcome {
         boundary: case.boundary.unwrap_or_else(|| case.scheme.boundary()),
         samples: &[scalar(sample)],
         gain: false,
+        profile: None,
         command: &command(args, sample),
     };
     let shape: Vec<String> = case.shape.iter().map(usize::to_string).collect();

@@ -21,7 +21,8 @@ impl Lowering<'_> {
         self.change(from, to, size, available, Change::None, &[])
     }
 
-    /// What reversible JPEG 2000 does to a lone sample at an odd position: doubled by analysis, halved by synthesis.
+    /// Lines of one sample at an odd position under JPEG 2000: analysis doubles it, synthesis halves it, for reversible and
+    /// irreversible wavelets (T.800 F.4.6, F.3.6).
     pub(crate) fn lone(&mut self, pass: Pass, sites: Sites) -> Result<(), ProgramError> {
         let gain = i64::from(pass.gain);
         match pass.direction {

@@ -409,7 +409,7 @@ impl<'a, T> PlanBuilder<'a, T> {
             source_shape,
             extended,
             gain_shift: profile.map_or(0, |p| p.gain_shift),
-            double_lone_odd: self.profile == Some(Format::Jpeg2000) && scheme.domain() == Domain::Integer,
+            double_lone_odd: self.profile == Some(Format::Jpeg2000),
             doubled_ends: false,
             scheme: scheme.clone(),
             tile: self.tile.clone(),

@@ -3,14 +3,30 @@
 
 use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::Scalar;
-use lifting_dsl::{Boundary, Domain, Op, Phase, Scheme, testing};
+use lifting_dsl::{Boundary, Domain, Format, Op, Phase, Profile, Scheme, testing};
 use lifting_tests::compilers::{Compiler, Program};
 use lifting_tests::equals_oracle::{self, rules};
 
 /// The emitted C with the driver, as one program.
 fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compiler) -> Program {
-    let request =
-        Request { scheme, boundary, samples: &[sample], gain: scheme.domain() == Domain::Integer, command: "test" };
+    program_of(scheme, boundary, sample, None, compiler)
+}
+
+fn program_of(
+    scheme: &Scheme,
+    boundary: Boundary,
+    sample: Scalar,
+    profile: Option<&Profile>,
+    compiler: &Compiler,
+) -> Program {
+    let request = Request {
+        scheme,
+        boundary,
+        samples: &[sample],
+        gain: scheme.domain() == Domain::Integer,
+        profile,
+        command: "test",
+    };
     let text = emit::c(&request).expect("the wavelet can be emitted");
     let header = emit::header(&request, &[&emit::C]);
     let main = format!(
@@ -41,6 +57,19 @@ fn gcc_integers() {
         check(&integer("dd137", testing::dd137()), boundary, sample, &gcc);
     }
     check(&integer("legall53", testing::legall53()), Boundary::Zero, Scalar::I32, &gcc);
+}
+
+/// Files made for a profile follow it: order of axes, gain, lines of one sample at odd positions.
+#[test]
+fn profiles() {
+    let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
+    for (name, sample) in [("legall53", Scalar::I16), ("legall53", Scalar::I64), ("cdf97", Scalar::F32)] {
+        let scheme = lifting_tests::wavelet(name);
+        let profile = scheme.profile(Format::Jpeg2000);
+        assert!(profile.is_some(), "{name} is a wavelet of JPEG 2000");
+        let program = program_of(&scheme, Boundary::WholeSymmetric, sample, profile, &gcc);
+        equals_oracle::check_jpeg2000(&scheme, sample, &program.compiler(), |input| program.run(input));
+    }
 }
 
 /// For several instruction sets in one program, of which the machine's best is taken.
@@ -88,8 +117,14 @@ fn gxx() {
 #[test]
 fn a_program_of_cpp_calls_it() {
     let scheme = integer("legall53", testing::legall53());
-    let request =
-        Request { scheme: &scheme, boundary: Boundary::Edge, samples: &[Scalar::I16], gain: false, command: "test" };
+    let request = Request {
+        scheme: &scheme,
+        boundary: Boundary::Edge,
+        samples: &[Scalar::I16],
+        gain: false,
+        profile: None,
+        command: "test",
+    };
     let text = emit::c(&request).unwrap();
     let header = emit::header(&request, &[&emit::C]);
     let main = "#include \"emitted.h\"\nint main(void)\n{\n    legall53_shape s = legall53_image(8, 8, 1);\n    \
@@ -180,8 +215,14 @@ fn steps_that_read_little() {
 fn bad_arguments_are_refused() {
     let scheme = integer("legall53", testing::legall53());
     let gcc = Compiler::gcc(&["-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
-    let request =
-        |boundary| Request { scheme: &scheme, boundary, samples: &[Scalar::I16], gain: true, command: "test" };
+    let request = |boundary| Request {
+        scheme: &scheme,
+        boundary,
+        samples: &[Scalar::I16],
+        gain: true,
+        profile: None,
+        command: "test",
+    };
     let text = emit::c(&request(Boundary::Periodic)).unwrap();
     let header = emit::header(&request(Boundary::Periodic), &[&emit::C]);
     let main = r#"

@@ -3,7 +3,7 @@
 
 use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::Scalar;
-use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use lifting_dsl::{Boundary, Domain, Format, Scheme, testing};
 use lifting_tests::compilers::{Compiler, Program};
 use lifting_tests::equals_oracle::{self, rules};
 use std::process::Command;
@@ -16,7 +16,8 @@ fn wavelet(name: &str) -> Scheme {
 
 fn text(scheme: &Scheme, boundary: Boundary, samples: &[Scalar]) -> String {
     let gain = scheme.domain() == Domain::Integer;
-    emit::rust(&Request { scheme, boundary, samples, gain, command: "test" }).expect("the wavelet can be emitted")
+    emit::rust(&Request { scheme, boundary, samples, gain, profile: None, command: "test" })
+        .expect("the wavelet can be emitted")
 }
 
 /// Optimised under one border rule, which takes the compiler long.
@@ -43,6 +44,20 @@ fn integers() {
     }
     for (boundary, sample) in rules([Scalar::I32, Scalar::I16]) {
         check(&wavelet("legall53"), boundary, sample);
+    }
+}
+
+/// Files made for JPEG 2000 follow its rule for lines of one sample at odd positions.
+#[test]
+fn profiles() {
+    for (name, sample) in [("legall53", Scalar::I16), ("cdf97", Scalar::F64)] {
+        let (scheme, boundary) = (wavelet(name), Boundary::WholeSymmetric);
+        let (gain, profile) = (scheme.domain() == Domain::Integer, scheme.profile(Format::Jpeg2000));
+        assert!(profile.is_some(), "{name} is a wavelet of JPEG 2000");
+        let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, profile, command: "test" };
+        let program = program(&emit::rust(&request).expect("the wavelet can be emitted"), Boundary::Edge, sample);
+        let run = |input: &[u8]| program.run_with(&["driver"], input);
+        equals_oracle::check_jpeg2000(&scheme, sample, &program.compiler(), run);
     }
 }
 

@@ -172,7 +172,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     out += &text;
     out.push('\n');
     let periodic = t.fill(periodic_check(request.boundary));
-    out += &t.clone().with("PERIODIC", periodic).fill(super::GEOMETRY);
+    out += &t.clone().with("PERIODIC", periodic).with("FORMAT", t.fill(request.format_check())).fill(super::GEOMETRY);
     if let Some(sweeps) = &sweeps {
         out.push('\n');
         out += &sweeps.opening(&t, request.boundary);
@@ -219,7 +219,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
                 "        for (int64_t r = 0; r < rows; ++r) memcpy(target + r * to_pitch, source + r * from_pitch, bytes);\n",
             );
         out.push('\n');
-        out += &t.fill(include_str!("transform.c.in"));
+        out += &request.lone_c(t, *sample).fill(include_str!("transform.c.in"));
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n";
     Ok(out)

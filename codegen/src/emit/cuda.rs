@@ -88,6 +88,7 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
     for sample in request.samples {
         let passes = Passes::cuda(request, *sample)?;
         kernels.extend(passes.kernels);
+        kernels.extend(request.lone_kernels(*sample)?);
         replaced.extend(passes.replaced);
     }
     let kernels = super::prepared(kernels)?;
@@ -115,13 +116,14 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
     out += &super::shape(&t);
     out.push('\n');
     let periodic = t.fill(periodic_check(request.boundary));
-    out += &t.clone().with("PERIODIC", periodic).fill(super::GEOMETRY);
+    out += &t.clone().with("PERIODIC", periodic).with("FORMAT", t.fill(request.format_check())).fill(super::GEOMETRY);
+    let per_sample = all.len() / request.samples.len();
     for (i, sample) in request.samples.iter().enumerate() {
-        for j in 4 * i..4 * i + 4 {
+        for j in per_sample * i..per_sample * (i + 1) {
             out.push('\n');
             out += &launcher(all[j], &names[j], t.upper());
         }
-        let call = |j: usize| format!("const int code = launch_{}(\n                ", names[4 * i + j]);
+        let call = |j: usize| format!("const int code = launch_{}(\n                ", names[per_sample * i + j]);
         let t = common(request, *sample)
             .with("P", "cuda_")
             .with("EXPORT", "extern \"C\" ")
@@ -145,7 +147,8 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
         let after = t.fill("\n            if (code != @U@_OK) return code;");
         let t = t.clone().with("AFTER", after).with("SCRATCH", t.fill(SCRATCH.trim())).with("COPY", t.fill(COPY));
         out.push('\n');
-        out += &t.fill(include_str!("transform.c.in"));
+        let lone = &names[per_sample * i + 4..per_sample * (i + 1)];
+        out += &request.lone_launched(t, lone).fill(include_str!("transform.c.in"));
     }
     out += "\n#endif\n";
     Ok(Emitted { text: out, replaced })

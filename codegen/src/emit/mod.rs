@@ -10,6 +10,7 @@ mod cuda;
 mod opencl;
 mod operations;
 mod passes;
+mod profile;
 mod rust;
 mod sweep;
 mod target;
@@ -20,7 +21,7 @@ use crate::ir::valid::{KernelInfo, ValidationError, validate};
 use crate::ir::{Kernel, Scalar};
 use crate::schedule::{Direction, Options, ScheduleError};
 use crate::window::{Halo, Window};
-use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_dsl::{Boundary, Domain, Profile, Scheme};
 
 pub use c::{DEVICE_DOC, SCRATCH_DOC, c, common, docs, periodic_check, sample_type};
 pub use cuda::{STREAM, cuda};
@@ -42,6 +43,8 @@ pub struct Request<'a> {
     pub samples: &'a [Scalar],
     /// Whether transforms take a gain shift.
     pub gain: bool,
+    /// The format whose rules the file follows: order of axes, gain, lines of one sample, shapes.
+    pub profile: Option<&'a Profile>,
     /// The command that makes the file, for its opening comment.
     pub command: &'a str,
 }
@@ -78,7 +81,7 @@ pub fn header(request: &Request, declared: &[&Target]) -> String {
 
 /// The header of [`header`], followed by prototypes of other functions.
 pub fn header_with(request: &Request, declared: &[&Target], others: &str) -> String {
-    let t = request.template();
+    let t = request.constructors(request.template());
     let guard = format!("{}_H", t.upper());
     let mut out = request.opening(&[]);
     out += &format!(
@@ -157,7 +160,14 @@ impl<'a> Request<'a> {
     /// one.
     pub fn natural(scheme: &'a Scheme, command: &'a str) -> Request<'a> {
         let gain = scheme.profiles().iter().any(|profile| profile.gain_shift > 0);
-        Request { scheme, boundary: scheme.boundary(), samples: natural_samples(scheme.domain()), gain, command }
+        Request {
+            scheme,
+            boundary: scheme.boundary(),
+            samples: natural_samples(scheme.domain()),
+            gain,
+            profile: None,
+            command,
+        }
     }
 }
 
@@ -184,6 +194,7 @@ impl Request<'_> {
         lines.push(format!("    {}", comment_line(self.command)));
         lines.push("Do not edit: change the wavelet or the command, and regenerate.".into());
         lines.push(String::new());
+        lines.extend(self.profile_doc());
         let samples: Vec<&str> = self.samples.iter().map(|s| s.name()).collect();
         let domain = match self.scheme.domain() {
             Domain::Integer => "integer",

@@ -45,7 +45,7 @@ const OPENED: &str = "\
 /* Kernels for @S@ samples, compiled for one device. `status` is OpenCL's last status. */
 typedef struct @W@_opencl_@S@ {
     struct _cl_program *program;
-    struct _cl_kernel *kernel[4];
+    struct _cl_kernel *kernel[@KERNELS@];
     int32_t status;
 } @W@_opencl_@S@;
 
@@ -65,7 +65,8 @@ const DEVICE_DOC: &str = "
 /// Declarations for the header of one sample type; `None`: those before all types.
 pub(super) fn declarations(request: &Request, sample: Option<Scalar>) -> String {
     let Some(sample) = sample else { return request.template().fill(CODES) };
-    let t = common(request, sample).with("P", "opencl_").with("DEVICE_DOC", DEVICE_DOC);
+    let kernels = if request.doubles_lone_odd() { "6" } else { "4" };
+    let t = common(request, sample).with("P", "opencl_").with("DEVICE_DOC", DEVICE_DOC).with("KERNELS", kernels);
     let function = |doc: &str, way, from, to| {
         let t = t.clone().with("WAY", way).with("FROM", from).with("TO", to);
         t.fill(&format!("{doc}\n{};\n", head("struct _cl_mem *", "struct _cl_command_queue *")))
@@ -187,7 +188,7 @@ pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
     for sample in request.samples {
         let passes = Passes::cuda(request, *sample)?;
         replaced.extend(passes.replaced);
-        let kernels = super::prepared(passes.kernels)?;
+        let kernels = super::prepared(passes.kernels.into_iter().chain(request.lone_kernels(*sample)?))?;
         let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
         body.push('\n');
         body += &transform(request, *sample, &kernels)?;
@@ -203,7 +204,11 @@ pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
         out += ROUNDS;
     }
     out.push('\n');
-    out += &t.clone().with("PERIODIC", t.fill(periodic_check(request.boundary))).fill(super::GEOMETRY);
+    out += &t
+        .clone()
+        .with("PERIODIC", t.fill(periodic_check(request.boundary)))
+        .with("FORMAT", t.fill(request.format_check()))
+        .fill(super::GEOMETRY);
     Ok(Emitted { text: out + &body, replaced })
 }
 
@@ -220,6 +225,7 @@ fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo
     };
     let rounds = config.map(|config| format!("    if (!rounds(device, {config})) return @U@_INEXACT;\n"));
     let t = common(request, sample)
+        .with("KERNELS", kernels.len().to_string())
         .with("P", "opencl_")
         .with("DEVICE_DOC", DEVICE_DOC)
         .with("SCRATCH_DOC", SCRATCH_DOC)
@@ -252,7 +258,7 @@ fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo
     let listed: String = names.iter().map(|n| format!("    \"{n}\",\n")).collect();
     let mut out = t.fill("/* The kernels for @S@ samples. */\nstatic const char *source_@S@[] = {\n");
     out += &literals(&text);
-    out += &t.fill("};\n\nstatic const char *const names_@S@[4] = {\n");
+    out += &t.fill("};\n\nstatic const char *const names_@S@[@KERNELS@] = {\n");
     out += &listed;
     out += "};\n\n";
     out += &t.fill(include_str!("opencl_sample.c.in"));
@@ -261,6 +267,6 @@ fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo
         out += &launcher(kernels[i], name, i);
     }
     out.push('\n');
-    out += &t.fill(include_str!("transform.c.in"));
+    out += &request.lone_launched(t, &names[4..]).fill(include_str!("transform.c.in"));
     Ok(out)
 }

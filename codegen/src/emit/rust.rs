@@ -67,7 +67,12 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
     let [variant, text, check] = if request.boundary == Boundary::Periodic { PERIODIC } else { [""; 3] };
     let t = request.template().with("ODD_PERIODIC_VARIANT", variant).with("ODD_PERIODIC_TEXT", text);
     out.push('\n');
-    out += &t.with("PERIODIC", check).fill(include_str!("geometry.rs.in"));
+    let t = request
+        .constructors(t)
+        .with("PERIODIC", check)
+        .with("FORMAT", request.format_check_rust())
+        .with("EACH", request.each_rust());
+    out += &t.fill(include_str!("geometry.rs.in"));
     let mut helpers = BTreeSet::new();
     let mut transforms = String::new();
     if let Some(sweeps) = &sweeps {
@@ -100,7 +105,7 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
             .with("SWEEP_INVERSE", swept(&in_place("false")))
             .with("SWEEP_FORWARD_TO", swept(&apart("true", "signal, bands")))
             .with("SWEEP_INVERSE_TO", swept(&apart("false", "bands, signal")));
-        transforms += &t.fill(include_str!("transform.rs.in"));
+        transforms += &request.lone_rust(t, sample).fill(include_str!("transform.rs.in"));
     }
     for helper in helpers {
         out.push('\n');

@@ -5,16 +5,16 @@
 
 use super::Arithmetic;
 use crate::ir::build::Builder;
-use crate::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, Place, Scalar, Space};
+use crate::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, Literal, Place, Scalar, Space};
 
 /// What happens to a sample on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Change {
     /// Nothing.
     None,
-    /// `x << gain`, wrapping.
+    /// Integers: `x << gain`, wrapping. Reals: `2 x`.
     Up,
-    /// `x >> halve`, then `(x + (1 << gain >> 1)) >> gain`.
+    /// Integers: `x >> halve`, then `(x + (1 << gain >> 1)) >> gain`. Reals: `x / 2`.
     Down,
 }
 
@@ -25,14 +25,14 @@ const BLOCK: [u32; 2] = [32, 8];
 /// that there is: beyond it the last sample is repeated; `src_step_x, …_z, dst_step_x, …_z`, samples from one element to the next along
 /// each axis; with [`Change::Up`] `gain`; with [`Change::Down`] `halve, gain`.
 ///
-/// `None` if a change is asked of anything but signed integers that stay of their type.
+/// `None` if a change is asked of samples that do not stay of their type, or of unsigned integers.
 pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
     let changes = change != Change::None;
-    if changes && (!to.is_signed_integer() || from != to) {
+    if changes && (to.is_integer() && !to.is_signed_integer() || from != to) {
         return None;
     }
     let sum = if to == Scalar::I64 { Scalar::I64 } else { Scalar::I32 };
-    let arith = changes.then_some(Arithmetic { storage: to, work: to, sum });
+    let arith = (changes && to.is_integer()).then_some(Arithmetic { storage: to, work: to, sum });
     let mut builder = Builder::new(match change {
         Change::None => format!("copy_{}_to_{}", from.name(), to.name()),
         Change::Up => format!("scale_up_{}", to.name()),
@@ -48,7 +48,7 @@ pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
     let from_steps = axes.map(|a| b.scalar(&format!("src_step_{a}"), Scalar::I64, "from one to the next in src"));
     let to_steps = axes.map(|a| b.scalar(&format!("dst_step_{a}"), Scalar::I64, "from one to the next in dst"));
     let halve = (change == Change::Down).then(|| b.scalar("halve", Scalar::I32, "1: halve the sample, rounded down"));
-    let gain = arith.map(|_| b.scalar("gain", Scalar::I32, "bits to shift by"));
+    let gain = changes.then(|| b.scalar("gain", Scalar::I32, "bits to shift by"));
 
     let [across, down] = BLOCK.map(|n| n as i32);
     let columns = (Expr::from(sizes[0]) + (across - 1)) / across;
@@ -77,6 +77,12 @@ pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
                     None => arith.shift_up(value, gain.into()),
                     Some(halve) => arith.shift_down((value.cast(arith.sum) >> halve).cast(to), gain.into()),
                 };
+            } else if changes {
+                let work = if to == Scalar::F64 { Scalar::F64 } else { Scalar::F32 };
+                let factor = if change == Change::Up { 2.0 } else { 0.5 };
+                let factor =
+                    Expr::Lit(if to == Scalar::F64 { Literal::F64(factor) } else { Literal::F32(factor as f32) });
+                value = convert(convert(value, from, work) * factor, work, to);
             } else if from != to {
                 value = convert(value, from, to);
             }
@@ -143,6 +149,6 @@ mod tests {
         assert_eq!(scale(Change::Up, &[1]), data.map(|x| x.wrapping_shl(1)));
         assert_eq!(scale(Change::Down, &[1, 0]), data.map(|x| x >> 1));
         assert_eq!(scale(Change::Down, &[0, 2]), data.map(|x| ((i32::from(x) + 2) >> 2) as i16));
-        assert!(kernel(Scalar::F32, Scalar::F32, Change::Up).is_none());
+        assert!(kernel(Scalar::U8, Scalar::U8, Change::Up).is_none());
     }
 }

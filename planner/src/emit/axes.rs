@@ -17,6 +17,8 @@ pub(super) struct Passes {
     pub wide: u32,
     pub needs_pairs: bool,
     pub shared: [i64; 2],
+    /// For lines of one sample at an odd position, under JPEG 2000; else negative.
+    pub lone: i64,
 }
 
 impl<'a> Draft<'a> {
@@ -102,6 +104,15 @@ impl<'a> Draft<'a> {
             Ok::<i64, FileError>(self.add_plain(&made, schedule, format!("{what}: {kind} that no other kernel takes.")))
         };
         let shared = [next("horizontal", "rows")?, next("vertical", "columns")?];
-        Ok(Passes { lines, columns, wide, needs_pairs, shared })
+        let lone = self.request.lone_kernels(sides.signal)?;
+        let lone = match lone.into_iter().nth(usize::from(direction == Direction::Inverse)) {
+            None => -1,
+            Some(kernel) => {
+                let kernel = opt::prepare(kernel);
+                let info = validate(&kernel).map_err(EmitError::Invalid)?;
+                self.add_plain(&Made { kernel, info, fit: None }, "copy", format!("{what}: lines of one odd sample."))
+            }
+        };
+        Ok(Passes { lines, columns, wide, needs_pairs, shared, lone })
     }
 }

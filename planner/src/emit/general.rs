@@ -23,6 +23,9 @@ use std::fmt::Write as _;
 const LAUNCHER: [&str; 3] =
     [include_str!("general/run.cu.in"), include_str!("general/job.cu.in"), include_str!("general/levels.cu.in")];
 
+/// The call of the function for lines of one sample at an odd position.
+const LONE_CALL: &str = "    if (length == 1 && parity == 1) return lone(r, extent, gain, signal, high);\n";
+
 /// Number of kernels of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
@@ -218,7 +221,7 @@ impl<'a> Draft<'a> {
         let (rest, side, samples) = self.rest(survey, images, direction, &what)?;
         let sides = Sides::both(scalar);
         let passes = self.passes(survey, direction, sides, &what)?;
-        let Passes { lines, columns, wide, needs_pairs, shared } = passes;
+        let Passes { lines, columns, wide, needs_pairs, shared, lone } = passes;
         let samples: Vec<String> = samples.iter().map(i64::to_string).collect();
         let list = |n: &[i64]| n.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         let long = self.long_line(sides);
@@ -226,7 +229,7 @@ impl<'a> Draft<'a> {
         let _ = write!(
             self.tables,
             "static const ways ways_{name} = {{\n    {{{}}}, {volumes},\n    {{{walks}}},\n    {two_name}, {least}, \
-             {rest}, {side}, {{{}}},\n    {{{}}}, {long}, {{{}}}, {wide}, {}, {{{}}}, {}\n}};\n\n",
+             {rest}, {side}, {{{}}},\n    {{{}}}, {long}, {{{}}}, {wide}, {}, {{{}}}, {lone}, {}\n}};\n\n",
             names.join(", "),
             samples.join(", "),
             list(&lines),
@@ -474,7 +477,7 @@ impl<'a> Draft<'a> {
         out += &shape(&t);
         out.push('\n');
         let periodic = t.fill(periodic_check(request.boundary));
-        out += &t.clone().with("PERIODIC", periodic).fill(LEVELS);
+        out += &t.clone().with("PERIODIC", periodic).with("FORMAT", t.fill(request.format_check())).fill(LEVELS);
         out.push('\n');
         out += &t.fill(include_str!("launch.cu.in"));
         out.push('\n');
@@ -495,6 +498,7 @@ impl<'a> Draft<'a> {
         let most_side = crate::view::MOST;
         let ([least, most], steps) = (general.tuning.machine.kept(), &general.tuning.machine.constants().overlap_steps);
         let flag = |is: bool| if is { "1" } else { "0" };
+        let lone = if request.doubles_lone_odd() { t.fill(include_str!("general/lone.cu.in")) } else { String::new() };
         let launcher = t
             .clone()
             .with("TABLES", table)
@@ -508,6 +512,8 @@ impl<'a> Draft<'a> {
             .with("KEPT_MOST", most.to_string())
             .with("WITHOUT_GAIN", flag(!request.gain))
             .with("HAS_GAIN", flag(request.gain))
+            .with("LONE", lone)
+            .with("LONE_CALL", if request.doubles_lone_odd() { LONE_CALL } else { "" })
             .with("PERIODIC", flag(request.boundary == Boundary::Periodic));
         out += &launcher.fill(&LAUNCHER.join("\n"));
         for &sample in request.samples {

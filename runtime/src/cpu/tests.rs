@@ -145,7 +145,7 @@ fn problem(scheme: &Scheme, random: &mut Random, shapes: &[&[usize]]) -> Problem
         boundary,
         layout: random.of(&[Layout::Mallat, Layout::Mallat, Layout::Interleaved]),
         gain_shift: if integer { random.of(&[0, 0, 1]) } else { 0 },
-        double_lone_odd: integer && random.below(4) == 0,
+        double_lone_odd: random.below(4) == 0,
         ..Problem::new(scheme.clone(), geometry)
     }
 }

@@ -161,7 +161,14 @@ fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
         let sample = sample_of(scalar).expect("files are for sample types");
         let samples = [scalar];
         let boundary = scheme.boundary();
-        let request = Request { scheme: &scheme, boundary, samples: &samples, gain: false, command: "emitted-cuda" };
+        let request = Request {
+            scheme: &scheme,
+            boundary,
+            samples: &samples,
+            gain: false,
+            profile: None,
+            command: "emitted-cuda",
+        };
         let strides = |shape: &[usize], bytes: usize| {
             let mut wide = shape.to_vec();
             let last = wide.last_mut().expect("there is an axis");
@@ -245,7 +252,8 @@ fn main() -> io::Result<()> {
         for boundary in Boundary::ALL {
             let stem = format!("{name}_{}_{boundary}", sample.name());
             let gain = scheme.domain() == Domain::Integer;
-            let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, command: "emitted-cuda" };
+            let request =
+                Request { scheme: &scheme, boundary, samples: &[sample], gain, profile: None, command: "emitted-cuda" };
             let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
             let file = general(&request, &how).expect("the wavelet can be emitted");
             fs::write(folder.join(format!("{stem}.cu")), file.text)?;
