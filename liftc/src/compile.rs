@@ -1,4 +1,4 @@
-//! The main job: `.lift` text to CUDA, C, Rust, the scheme and the kernel IR.
+//! Compile command: `.lift` text to CUDA, C, OpenCL, Rust, schemes and kernel IR.
 
 use crate::cli::{CompileArgs, Emit, KernelCount, Schedule};
 use crate::failure::{Failure, Outcome, input, usage};
@@ -19,38 +19,38 @@ use std::path::{Path, PathBuf};
 
 mod fixed;
 
-/// A file to write.
+/// File to write.
 struct Product {
     path: PathBuf,
     text: String,
 }
 
-/// Compiles all wavelets; writes nothing unless all of them compile.
+/// Compiles all wavelets, and writes files only if all of them compile.
 pub fn run(args: &CompileArgs) -> Outcome {
     if args.after.is_some() && args.emit.iter().any(|e| *e != Emit::Ir) {
-        return Err(usage("--after shows what a pass leaves of the kernels of --emit ir")
-            .help("say --emit ir, or leave --after away: files hold what all passes leave"));
+        return Err(usage("--after needs --emit ir: it shows the kernels after that pass")
+            .help("use --emit ir, or leave out --after: other files run all passes"));
     }
     if args.dialect.is_some() && args.emit.iter().any(|e| *e != Emit::Ir) {
-        return Err(usage("--dialect chooses what the kernels of --emit ir are written in")
-            .help("say --emit ir, or leave --dialect away: files have languages of their own"));
+        return Err(usage("--dialect needs --emit ir: it sets the language of these kernels")
+            .help("use --emit ir, or leave out --dialect: other files have fixed languages"));
     }
     let cuda = args.emit.contains(&Emit::File(&emit::CUDA));
     let shared = args.schedule == [Schedule::Shared];
     let suits = args.schedule.is_empty() || shared && cuda || args.emit.iter().all(|e| *e == Emit::Ir);
     if !suits {
-        return Err(usage("--schedule chooses among the kernels of --emit ir: other files hold all they need")
-            .help("say --emit ir, or leave --schedule away; CUDA files know --schedule shared"));
+        return Err(usage("--schedule needs --emit ir: other files hold all they need")
+            .help("use --emit ir, or leave out --schedule; CUDA files accept --schedule shared"));
     }
     if !args.fixed.shape.is_empty() && !cuda {
         return Err(usage("--shape is for functions in CUDA files: other files take any shape")
-            .help("add cuda to --emit, or leave --shape away"));
+            .help("add cuda to --emit, or leave out --shape"));
     }
     if shared && !args.fixed.shape.is_empty() {
         return Err(usage(
-            "--schedule shared is for functions for any shape: those for one shape launch what plans do",
+            "--schedule shared is for functions for any shape: those for one shape have the launches of plans",
         )
-        .help("leave --schedule or --shape away"));
+        .help("leave out --schedule or --shape"));
     }
     let (mut products, mut failures, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
     if let [word, rest @ ..] = &args.wavelets[..]
@@ -68,7 +68,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
                 inputs.push(PathBuf::from(named.source.name));
             }
             Err(failure) => match misspelt_command(word) {
-                // The words after it are then no wavelets either.
+                // The words after a command are not wavelets either.
                 Some(command) if inputs.is_empty() && failures.is_empty() => {
                     return Err(usage(format!("no command or wavelet `{word}`"))
                         .help(format!("did you mean the command `{command}`? see `liftc --help`")));
@@ -101,12 +101,12 @@ pub fn run(args: &CompileArgs) -> Outcome {
     files.commit()
 }
 
-/// What is to be said of a command that many programs have, and this one does not.
+/// Failure for a command of other programs, with the equivalent here.
 fn foreign_command(word: &str, rest: &[String]) -> Option<Failure> {
     let first = |otherwise| rest.first().map_or(otherwise, String::as_str);
     let (why, help) = match word {
         "compile" | "build" | "emit" | "generate" => {
-            (": liftc compiles the wavelets that it is given", format!("liftc {} -o kernels/", first("dd137")))
+            (": liftc compiles the wavelets it is given", format!("liftc {} -o kernels/", first("dd137")))
         }
         "forward" | "dwt" | "wavedec" | "decompose" | "analyze" | "analyse" => {
             ("", format!("liftc transform {} -w dd137 -l 3 -o coeffs.npy", first("photo.png")))
@@ -124,13 +124,13 @@ fn foreign_command(word: &str, rest: &[String]) -> Option<Failure> {
     Some(usage(format!("no command or wavelet `{word}`{why}")).help(help))
 }
 
-/// The command that a word was probably meant to be.
+/// Command closest to a misspelt word.
 fn misspelt_command(word: &str) -> Option<String> {
     let cli = crate::cli::Cli::command();
     did_you_mean(word, cli.get_subcommands().map(|c| c.get_name())).map(str::to_owned)
 }
 
-/// Whether every file is what would be written.
+/// Checks that every file is up to date.
 fn check(products: &[Product]) -> Outcome {
     let mut failures = Vec::new();
     for Product { path, text } in products {
@@ -147,7 +147,7 @@ fn check(products: &[Product]) -> Outcome {
     match failures.pop() {
         None => Ok(()),
         Some(last) => {
-            failures.push(last.help("make the files again: the same command without --check"));
+            failures.push(last.help("regenerate the files with the same command without --check"));
             Err(Failure::Many(failures))
         }
     }
@@ -194,7 +194,7 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
                 }
                 _ if target == &emit::CUDA => cuda(args, &request).map_err(|e| match e {
                     FileError::Emit(e @ EmitError::Schedule(ScheduleError::Reach { .. })) => {
-                        at(&e).help("say --emit c or --emit rust: these hold every wavelet")
+                        at(&e).help("use --emit c or --emit rust: these hold every wavelet")
                     }
                     e => at(&e),
                 })?,
@@ -231,7 +231,7 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
     Ok(())
 }
 
-/// The CUDA file for any shape, and what in it stands in the place of something.
+/// CUDA file for any shape, and notes on substitutions in it.
 fn cuda(args: &CompileArgs, request: &Request) -> Result<(String, Vec<String>), FileError> {
     if args.schedule == [Schedule::Shared] {
         let emitted = emit::cuda(request)?;
@@ -247,7 +247,7 @@ fn cuda(args: &CompileArgs, request: &Request) -> Result<(String, Vec<String>), 
     Ok((file.text, file.replaced))
 }
 
-/// The sample types asked for, each once, or those that fit the wavelet.
+/// Requested sample types without duplicates, or those that fit the wavelet.
 fn scalars(args: &CompileArgs, scheme: &Scheme) -> Vec<Scalar> {
     let mut scalars = Vec::new();
     for sample in &args.sample {
@@ -259,7 +259,7 @@ fn scalars(args: &CompileArgs, scheme: &Scheme) -> Vec<Scalar> {
     if scalars.is_empty() { emit::natural_samples(scheme.domain()).to_vec() } else { scalars }
 }
 
-/// A sample type as kernels have it.
+/// Sample type of kernels.
 pub fn scalar(sample: SampleType) -> Scalar {
     match sample {
         SampleType::I16 => Scalar::I16,
@@ -272,7 +272,7 @@ pub fn scalar(sample: SampleType) -> Scalar {
     }
 }
 
-/// Kernels as text of a language, after the passes that run on every kernel.
+/// Kernels as text in a language, after the passes that run on every kernel.
 fn written(request: &Request, dialect: &dyn Dialect, kernels: Vec<Kernel>) -> Result<String, EmitError> {
     let kernels = emit::prepared(kernels)?;
     let pairs: Vec<_> = kernels.iter().map(|(kernel, info)| (kernel, info)).collect();
@@ -280,7 +280,7 @@ fn written(request: &Request, dialect: &dyn Dialect, kernels: Vec<Kernel>) -> Re
     Ok(format!("{}\n{text}", request.opening(&[format!("Kernels of schedules, as {}.", dialect.name())])))
 }
 
-/// All kernels of the schedules asked for, as the pass asked for leaves them.
+/// Kernels of the requested schedules, after the requested pass.
 fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, ScheduleError> {
     let scheme = request.scheme;
     let after = |kernel: Kernel| match &args.after {
@@ -290,7 +290,7 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
     let mut all = Vec::new();
     for &sample in request.samples {
         if args.schedule.is_empty() {
-            // Those of the files; of a language only those that are for devices, or for CPUs.
+            // Kernels of the files; for a language, only those for devices or only those for CPUs.
             let threads = args.dialect.as_deref().and_then(back::dialect).map(|d| d.has(Feature::Threads));
             if threads != Some(false) {
                 all.extend(Passes::cuda(request, sample)?.kernels.into_iter().map(after));
@@ -313,7 +313,7 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
                     }
                     Schedule::Rows => vec![rows::horizontal(scheme, options)?, rows::vertical(scheme, options)?],
                     Schedule::Launch(schedule) => {
-                        // The shape for large images, for any rows where there is a kernel for these.
+                        // Shape for large images, and any number of rows where such a kernel exists.
                         let shape = schedule.usual(scheme, options)?;
                         let rows = *schedule.alignments().last().expect("a schedule takes some rows");
                         vec![schedule.fit(scheme, options, shape, rows)?.kernel(scheme, Order::HorizontalFirst)?]
@@ -331,7 +331,7 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
     Ok(all)
 }
 
-/// The command that makes the file, for its first lines: what matters to the text, in a fixed order.
+/// Command for a file's first lines: the options that affect the text, in a fixed order.
 fn command(args: &CompileArgs, word: &str) -> String {
     use clap::ValueEnum;
     let list = |names: Vec<String>| names.join(",");

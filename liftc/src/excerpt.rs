@@ -1,20 +1,20 @@
-//! The text beside a diagnostic: as it is, but of very long lines only what is near the labels.
+//! Source excerpts of diagnostics: very long lines are shortened to the text near labels.
 
 use lifting_dsl::{Diagnostic, Span};
 use miette::{MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
 use std::ops::Range;
 
-/// Lines up to so many bytes are shown whole.
+/// Bytes of the longest line that is shown whole.
 const LONG: usize = 240;
-/// Bytes of a longer line that are shown on either side of where a label begins or ends.
+/// Bytes of a longer line shown on either side of the ends of a label.
 const NEAR: usize = 60;
 const CUT: &str = "…";
 
-/// A source text with its long lines shortened.
+/// Source text with shortened long lines.
 #[derive(Debug)]
 pub struct Excerpt {
     text: NamedSource<String>,
-    /// What was kept: bytes of the source, and where they begin in the excerpt.
+    /// Kept pieces: byte ranges of the source, and their offsets in the excerpt.
     kept: Vec<(Range<usize>, usize)>,
     /// Line and column of the primary label in the source.
     line: usize,
@@ -22,7 +22,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// The text about one diagnostic.
+    /// Excerpt for one diagnostic.
     pub fn new(name: &str, source: &str, diagnostic: &Diagnostic) -> Excerpt {
         let places: Vec<usize> = diagnostic.labels.iter().flat_map(|l| [l.span.start, l.span.end]).collect();
         let (mut text, mut kept): (String, Vec<(Range<usize>, usize)>) = (String::new(), Vec::new());
@@ -66,7 +66,7 @@ impl Excerpt {
         Excerpt { text: NamedSource::new(name, text), kept, line, column }
     }
 
-    /// Where a place of the source stands in the excerpt.
+    /// Offset in the excerpt of an offset in the source.
     pub fn place(&self, at: usize) -> usize {
         let piece = self.kept.iter().find(|(piece, _)| at <= piece.end);
         piece.map_or(0, |(piece, start)| start + at.saturating_sub(piece.start))
@@ -84,7 +84,7 @@ impl SourceCode for Excerpt {
         if before + after > 0 {
             return Ok(contents);
         }
-        // Without lines around it, it is the place in the heading that is asked for.
+        // Without context lines, miette asks for the location in the heading.
         Ok(Box::new(MietteSpanContents::new_named(
             self.text.name().to_owned(),
             contents.data(),

@@ -1,4 +1,4 @@
-//! What goes wrong, and how it is told: everything is collected as data and rendered here, with miette.
+//! Failures of commands: collected as data, and rendered here with miette.
 
 use crate::excerpt::Excerpt;
 use lifting_dsl::{Diagnostic, Severity};
@@ -6,60 +6,60 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan};
 use std::fmt;
 use std::io::IsTerminal;
 
-/// Why a command did not do what it was asked for.
+/// Reason that a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The input is at fault.
+    /// Error in the input.
     Input(Report),
-    /// The command line is at fault.
+    /// Error in the command line.
     Usage(Report),
     /// Errors and warnings of a `.lift` text.
     Diagnostics {
-        /// Its file, or the wavelet's name.
+        /// File name, or name of the wavelet.
         name: String,
         /// The text.
         source: String,
-        /// What is wrong with it.
+        /// Errors and warnings.
         diagnostics: Vec<Diagnostic>,
     },
-    /// Several of these, from several inputs.
+    /// Several failures, from several inputs.
     Many(Vec<Failure>),
-    /// Whoever read our output has stopped reading.
+    /// The reader of the output has closed the pipe.
     BrokenPipe,
 }
 
-/// A message and what to do about it.
+/// Message, with help.
 #[derive(Debug)]
 pub struct Report {
     message: String,
     help: Option<String>,
 }
 
-/// The result of a command.
+/// Result of a command.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
-/// The input is at fault: `message` says what and where.
+/// Error in the input; `message` has the place and the cause.
 pub fn input(message: impl fmt::Display) -> Failure {
     Failure::Input(Report { message: message.to_string(), help: None })
 }
 
-/// The command line is at fault.
+/// Error in the command line.
 pub fn usage(message: impl fmt::Display) -> Failure {
     Failure::Usage(Report { message: message.to_string(), help: None })
 }
 
-/// A text that is no JSON.
+/// Error for invalid JSON.
 pub fn no_json(error: &serde_json::Error) -> Failure {
     let (line, column) = (error.line(), error.column());
     let why = match error.classify() {
-        serde_json::error::Category::Eof => "it ends too early".into(),
+        serde_json::error::Category::Eof => "it is truncated".into(),
         _ => error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
     };
-    input(format!("is no JSON, from line {line}, column {column} on: {why}"))
+    input(format!("is not valid JSON, from line {line}, column {column}: {why}"))
 }
 
 impl Failure {
-    /// Says what to do.
+    /// Sets the help.
     pub fn help(mut self, help: impl fmt::Display) -> Failure {
         if let Failure::Input(report) | Failure::Usage(report) = &mut self {
             report.help = Some(help.to_string());
@@ -67,7 +67,7 @@ impl Failure {
         self
     }
 
-    /// Puts the place in front: `chelsea.png: …`.
+    /// Prefixes the message with a place: `chelsea.png: …`.
     pub fn at(mut self, place: impl fmt::Display) -> Failure {
         if let Failure::Input(report) | Failure::Usage(report) = &mut self {
             report.message = format!("{place}: {}", report.message);
@@ -75,7 +75,7 @@ impl Failure {
         self
     }
 
-    /// 1: the input is at fault. 2: the command line is.
+    /// Exit code: 1 for errors in the input, 2 for errors in the command line.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
@@ -85,7 +85,7 @@ impl Failure {
         }
     }
 
-    /// The text that is shown, without colours if `colour` is false, wrapped at `width` columns.
+    /// Rendered text, wrapped at `width` columns, with colours if `colour` is set.
     pub fn render(&self, colour: bool, width: usize) -> String {
         let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler = GraphicalReportHandler::new_themed(theme).with_width(width).with_links(colour);
@@ -95,7 +95,7 @@ impl Failure {
     }
 
     fn write(&self, handler: &GraphicalReportHandler, text: &mut String) {
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let mut show = |diagnostic: &dyn miette::Diagnostic| {
             let _ = handler.render_report(text, diagnostic);
         };
@@ -111,7 +111,7 @@ impl Failure {
         }
     }
 
-    /// Shows it on the standard error stream, as wide as the terminal.
+    /// Prints the failure to standard error, at the terminal's width.
     pub fn show(&self) {
         let terminal = std::io::stderr().is_terminal();
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
@@ -120,7 +120,7 @@ impl Failure {
     }
 }
 
-/// Writes to the standard error stream; if that is closed, nobody wants to know.
+/// Writes to standard error, and ignores failures.
 pub fn eprint_quietly(text: &str) {
     use std::io::Write;
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -140,7 +140,7 @@ impl miette::Diagnostic for Report {
     }
 }
 
-/// A diagnostic of the language with the text that it is about.
+/// Diagnostic of the language, with an excerpt of its source.
 #[derive(Debug)]
 struct Located<'a> {
     diagnostic: &'a Diagnostic,

@@ -7,7 +7,7 @@ use crate::{warn, wavelet};
 use lifting::catalogue;
 use lifting_filters::CATALOGUE;
 
-/// All errors and warnings of all files.
+/// Reports all errors and warnings of all files.
 pub fn check(args: &CheckArgs) -> Outcome {
     let mut failures = Vec::new();
     for path in &args.files {
@@ -32,7 +32,7 @@ pub fn check(args: &CheckArgs) -> Outcome {
     if failures.is_empty() { Ok(()) } else { Err(Failure::Many(failures)) }
 }
 
-/// The catalogue, family by family, with the first line of each wavelet's documentation.
+/// Prints the catalogue by family, with the first line of each wavelet's documentation.
 pub fn list(args: &ListArgs) -> Outcome {
     let pattern = args.pattern.as_deref().unwrap_or("").to_lowercase();
     let found = |text: &str| text.to_lowercase().contains(&pattern);

@@ -1,52 +1,52 @@
-//! Signals: temporary files go, and then the program ends as the signal says.
+//! Signal handling: removes temporary files, then ends the program by the signal.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Temporary files that are there now. Whoever holds the lock cannot be interrupted: files that belong together take
-/// their places under it.
+/// Existing temporary files. Holding the lock delays signals, so that related files can be moved to their places
+/// together.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// What keeps signals from ending the program; nothing slow may be done meanwhile.
+/// Guard that delays signals; hold it only briefly.
 pub struct Uninterrupted(MutexGuard<'static, Vec<PathBuf>>);
 
 impl Uninterrupted {
-    /// From now on, until it is dropped.
+    /// Delays signals until it is dropped.
     pub fn new() -> Uninterrupted {
-        // What the list holds is true whatever became of whoever held it.
+        // The list stays valid even if a holder panicked.
         Uninterrupted(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A file that has to go if a signal comes.
+    /// Registers a temporary file.
     pub fn add(&mut self, path: &Path) {
         self.0.push(path.to_owned());
     }
 
-    /// It is gone, or has taken its place.
+    /// Unregisters a file that was removed or moved to its place.
     pub fn remove(&mut self, path: &Path) {
         self.0.retain(|p| p != path);
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program. Those that whoever
-/// started it ignores (`nohup`) stay ignored.
+/// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program. Signals ignored by the parent
+/// (`nohup`) stay ignored.
 #[cfg(unix)]
 pub fn install() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let signals: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&s| !is_ignored(s)).collect();
     let mut signals = signal_hook::iterator::Signals::new(signals)?;
-    // A limit on the size of files is then an error like a full disk, and no end.
+    // With a handler, exceeding the file size limit is an error like a full disk, and does not end the program.
     let unused = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     signal_hook::flag::register(libc::SIGXFSZ, unused)?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
         let temporary = Uninterrupted::new();
         for path in temporary.0.iter() {
-            // Whether it goes or not, the program ends.
+            // The program ends even if this fails.
             let _ = std::fs::remove_file(path);
         }
-        // Shells and `make` see which signal it was; what runs as process 1 cannot be ended by one.
+        // Shells and `make` see the signal. A signal cannot end process 1.
         if std::process::id() != 1 {
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
@@ -58,13 +58,13 @@ pub fn install() -> io::Result<()> {
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new action it only fills in the old one, which is plain data and valid when zeroed.
+    // SAFETY: without a new action, the call only writes the old one, which is plain data and valid when zeroed.
     let (result, action) =
         unsafe { (libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()), action.assume_init()) };
     result == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Elsewhere programs end without being asked.
+/// Other systems end programs without notice.
 #[cfg(not(unix))]
 pub fn install() -> io::Result<()> {
     Ok(())

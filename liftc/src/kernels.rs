@@ -1,4 +1,4 @@
-//! `liftc kernels`: the CUDA kernels that plans take, as text to compile where there is a compiler and no device.
+//! `liftc kernels`: the CUDA kernels of plans, as text to compile on a machine without a device.
 
 use crate::bench::{Case, default_sample, with_sample};
 use crate::cli::KernelsArgs;
@@ -10,7 +10,7 @@ use lifting::{SampleType, Schedule};
 use lifting_codegen::emit::Request;
 use std::path::Path;
 
-/// Writes the text.
+/// Writes the kernels.
 pub fn run(args: &KernelsArgs) -> Outcome {
     let named = wavelet::resolve_one(&args.wavelet)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
@@ -27,7 +27,7 @@ pub fn run(args: &KernelsArgs) -> Outcome {
     };
     let kernels = with_sample!(sample, source(&case, args.multiprocessors))?;
     if kernels.is_empty() {
-        return Err(usage("nothing is transformed, so there are no kernels"));
+        return Err(usage("this plan transforms nothing, so it has no kernels"));
     }
     let request = Request {
         scheme: &case.scheme,
@@ -49,7 +49,7 @@ pub fn run(args: &KernelsArgs) -> Outcome {
     write_file(&args.output, |out| out.write_all(text.as_bytes()))
 }
 
-/// The command that makes the file: what matters to the text, in a fixed order.
+/// Command for the file's first lines: the options that affect the text, in a fixed order.
 fn command(args: &KernelsArgs, sample: SampleType) -> String {
     let sides = |shape: &[usize]| shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
     let mut words = format!("liftc kernels -w {} --sample {}", args.wavelet, sample.name());

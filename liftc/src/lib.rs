@@ -1,8 +1,8 @@
-//! The Lifting compiler's command line, as a library so that it can be tested: a thin shell over `lifting-codegen` (to
-//! compile) and `lifting` (to transform).
+//! Command line of the Lifting compiler, as a library for tests. It is a thin layer over `lifting-codegen`, which
+//! compiles, and `lifting`, which transforms.
 //!
-//! Start at [`cli`] for what can be said; [`main`] runs it. Commands return an [`failure::Outcome`]; what goes wrong is
-//! rendered at the very end.
+//! Start at [`cli`] for the arguments; [`main`] runs them. Commands return a [`failure::Outcome`], and failures are
+//! rendered last.
 
 #![warn(missing_docs)]
 
@@ -38,20 +38,20 @@ use std::process::ExitCode;
 pub use plot::svg;
 pub use show::describe;
 
-/// Runs the command line, shows what goes wrong, and says how it ended.
+/// Runs the command line, prints failures, and returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(e) => {
             let e = mend::mend(e, &args);
-            // Help and version are asked for; a closed pipe is nobody's fault.
+            // Printing help or the version may fail on a closed pipe, which is not an error.
             let _ = e.print();
             let asked = matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             return ExitCode::from(if asked { 0 } else { 2 });
         }
     };
-    // Without it, temporary files would stay when a signal ends the program: no reason not to begin.
+    // Without handlers, temporary files may stay behind after a signal. That is no reason to stop.
     let _ = interrupt::install();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
@@ -62,7 +62,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Runs the command line and gives back what goes wrong instead of showing it, for programs that have it within.
+/// Runs the command line, and returns failures instead of printing them, for programs that embed it.
 pub fn execute(args: impl IntoIterator<Item = OsString>) -> Outcome {
     run(Cli::try_parse_from(args).map_err(failure::usage)?)
 }
@@ -89,7 +89,7 @@ pub fn run(cli: Cli) -> Outcome {
     }
 }
 
-/// Warnings are shown and stop nothing.
+/// Prints warnings.
 fn warn(name: &str, text: &str, warnings: &[lifting_dsl::Diagnostic]) {
     if !warnings.is_empty() {
         let diagnostics = warnings.to_vec();

@@ -1,5 +1,4 @@
-//! Errors of the command line in words of its users: guesses that are near, what others call things, and nothing of how
-//! arguments are parsed.
+//! Errors of the command line, in the user's words: near guesses, other programs' terms, and no details of parsing.
 
 use crate::cli::Cli;
 use clap::builder::StyledStr;
@@ -9,7 +8,7 @@ use lifting_dsl::suggest::did_you_mean;
 use std::error::Error as _;
 use std::ffi::OsString;
 
-/// Options as others call them.
+/// Options, with other programs' names for them.
 const OPTIONS: [(&str, &[&str]); 10] = [
     ("boundary", &["border", "mode", "extension", "edge", "border-rule"]),
     ("sample", &["dtype", "type", "precision", "samples", "sample-type"]),
@@ -23,7 +22,7 @@ const OPTIONS: [(&str, &[&str]); 10] = [
     ("array", &["key", "variable"]),
 ];
 
-/// Values as others call them, by option.
+/// Values by option, with other programs' names for them.
 const VALUES: [(&str, &str, &[&str]); 18] = [
     ("sample", "i16", &["int16", "i2", "short"]),
     ("sample", "i32", &["int32", "i4", "int"]),
@@ -45,7 +44,7 @@ const VALUES: [(&str, &str, &[&str]); 18] = [
     ("emit", "c", &["c99", "h", "cpp", "c++"]),
 ];
 
-/// What is to be said of values that others have, by option.
+/// Tips for values of other programs, by option.
 const TIPS: [(&str, &[&str], &str); 10] = [
     (
         "boundary",
@@ -55,7 +54,7 @@ const TIPS: [(&str, &[&str], &str); 10] = [
     (
         "boundary",
         &["symmetric", "sym", "symh", "half-symmetric", "hs", "half-sample-symmetric"],
-        "`symmetric` of PyWavelets and numpy repeats the border sample, and is not among these rules; \
+        "`symmetric` of PyWavelets and numpy repeats the border sample, which is not supported; \
          `whole-symmetric`, their `reflect`, does not repeat it",
     ),
     (
@@ -72,7 +71,7 @@ const TIPS: [(&str, &[&str], &str); 10] = [
     (
         "boundary",
         &["smooth", "antisymmetric", "antireflect", "asym", "asymh", "asymw", "sp1"],
-        "there is no such rule here: `whole-symmetric` is the one for smooth signals",
+        "not supported: `whole-symmetric` is the rule for smooth signals",
     ),
     (
         "pad",
@@ -88,18 +87,18 @@ const TIPS: [(&str, &[&str], &str); 10] = [
             "yes",
             "replicate",
         ],
-        "padding repeats the last sample; --boundary says what steps read beyond the border",
+        "padding repeats the last sample; --boundary sets the border extension",
     ),
     (
         "sample",
         &["u8", "i8", "u16", "u32", "u64", "uint8", "uint16", "uint32", "uint64"],
         "coefficients have a sign and grow: i16 holds pictures of 8 bits, i32 those of 16",
     ),
-    ("format", &["jpg", "jpeg", "webp", "gif", "heic", "avif"], "it would lose what the transform kept"),
-    ("emit", &["hip", "metal", "wgsl", "ptx"], "it is not written; CUDA, C, OpenCL and Rust are"),
+    ("format", &["jpg", "jpeg", "webp", "gif", "heic", "avif"], "lossy formats would change the result"),
+    ("emit", &["hip", "metal", "wgsl", "ptx"], "not supported: use cuda, c, opencl or rust"),
 ];
 
-/// The error as it is shown for this command line.
+/// Error as shown for this command line.
 pub fn mend(error: Error, args: &[OsString]) -> Error {
     let mut root = Cli::command();
     root.build();
@@ -127,12 +126,12 @@ fn tip(error: &mut Error, text: &str) {
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(text.to_owned())]));
 }
 
-/// An option that there is not: the one of this command that is probably meant.
+/// Unknown option, with the closest one of this command.
 fn unknown(mut error: Error, mut command: Command) -> Error {
     let Some(word) = said(&error, ContextKind::InvalidArg) else { return error };
     let guess = match word.strip_prefix("--") {
         Some(long) => {
-            // That it could be a file of this name is far-fetched.
+            // A file of this name is unlikely to be meant.
             if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
                 tips.retain(|tip| !tip.to_string().starts_with("to pass "));
                 if !tips.is_empty() {
@@ -156,7 +155,7 @@ fn unknown(mut error: Error, mut command: Command) -> Error {
         }
     };
     error.remove(ContextKind::SuggestedArg);
-    // It was made for another guess.
+    // The usage was made for another guess.
     error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
     if let Some(guess) = guess {
         error.remove(ContextKind::Suggested);
@@ -169,13 +168,13 @@ fn first(letters: &str) -> char {
     letters.chars().next().unwrap_or(' ')
 }
 
-/// The option without dashes and the name of its value: of `--boundary <RULE>`, `boundary`.
+/// Name of the option in an error, without dashes and value: `boundary` for `--boundary <RULE>`.
 fn option(error: &Error) -> String {
     let arg = said(error, ContextKind::InvalidArg).unwrap_or_default();
     arg.trim_start_matches('-').split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// A value that is none of those that there are.
+/// Unknown value.
 fn value(mut error: Error) -> Error {
     let (Some(word), option) = (said(&error, ContextKind::InvalidValue), option(&error)) else { return error };
     error.remove(ContextKind::SuggestedValue);
@@ -197,13 +196,13 @@ fn value(mut error: Error) -> Error {
     error
 }
 
-/// A value that is no number, or none of those that it may be: what the standard library says is about strings.
+/// Malformed or out-of-range number; the standard library's messages describe parsing.
 fn number(error: Error, command: &Command) -> Error {
     let source = error.source().map(ToString::to_string).unwrap_or_default();
     let text = match source.split_once(" is not in ") {
         Some((_, range)) => match range.split_once("..") {
-            Some((from, "")) => format!("it may be {from} and more"),
-            Some((from, to)) => format!("it may be {from} to {}", to.trim_start_matches('=')),
+            Some((from, "")) => format!("it must be at least {from}"),
+            Some((from, to)) => format!("it must be {from} to {}", to.trim_start_matches('=')),
             None => return error,
         },
         None if source == "number too large to fit in target type" => "the number is too large".into(),
@@ -213,7 +212,7 @@ fn number(error: Error, command: &Command) -> Error {
         }
         None => return error,
     };
-    // Without the source.
+    // Rebuilt to drop the source.
     let mut mended = Error::new(error.kind()).with_cmd(command);
     for (kind, value) in error.context() {
         mended.insert(kind, value.clone());
@@ -222,7 +221,7 @@ fn number(error: Error, command: &Command) -> Error {
     mended
 }
 
-/// The name that a word may be meant to be: few letters differ, or it is the beginning of one name only.
+/// Closest name to a word: few letters differ, or the word is a prefix of one name only.
 pub fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let mut begun = names.iter().copied().filter(|name| word.len() >= 3 && name.starts_with(word));
     let beginning = begun.next().filter(|_| begun.next().is_none());

@@ -1,4 +1,4 @@
-//! Writing: whole files or nothing, all that belong together or none, never over an input; and the standard output.
+//! Output: files are written whole and in groups, never over an input; and standard output.
 
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::interrupt::Uninterrupted;
@@ -7,26 +7,26 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Fills a file.
+/// Writer of a file's content.
 type Filler<'a> = dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a;
 
-/// Files that belong together. Each is filled as a temporary file beside its place; when all of them are complete they
-/// take their places, one after the other. What fails or is interrupted before that changes nothing.
+/// Group of files, written all or none. Each is written to a temporary file in the target's folder. Once all are
+/// complete, they are moved to their places. Earlier failures and interrupts change nothing.
 #[derive(Default)]
 pub struct Files {
     complete: Vec<Temporary>,
 }
 
-/// A file that is complete, and not in its place yet.
+/// Complete file, not yet in its place.
 struct Temporary {
     file: Option<NamedTempFile>,
     target: PathBuf,
-    /// The target as the user calls it.
+    /// Target, as the user named it.
     name: String,
 }
 
 impl Files {
-    /// Fills a file. Streams ([`is_stream`]) have no other place, and are written at once.
+    /// Writes a file. Streams ([`is_stream`]) have no temporary file and are written directly.
     pub fn add(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
         if is_standard(path) || path == Path::new("/dev/stdout") {
             let mut out = io::BufWriter::new(io::stdout().lock());
@@ -36,11 +36,11 @@ impl Files {
     }
 
     fn add_file(&mut self, path: &Path, write: Box<Filler<'_>>) -> io::Result<()> {
-        // A link keeps pointing where it points; its target is replaced.
+        // A link is kept; its target is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&target) {
             Ok(m) if m.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            // Pipes and devices cannot be replaced, and nobody would find what replaces a file that is open.
+            // Pipes and devices cannot be replaced, nor can a file that another process holds open.
             Ok(m) if !m.is_file() || is_open(path) => {
                 let mut out = io::BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
                 return write(&mut out).and_then(|()| out.flush());
@@ -53,7 +53,7 @@ impl Files {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // What any program asks for; the umask takes its part of it. An existing file keeps its permissions.
+            // The usual mode, reduced by the umask. An existing file keeps its permissions.
             let mode = fs::metadata(&target).map_or(0o666, |m| m.permissions().mode() & 0o777);
             builder.permissions(fs::Permissions::from_mode(mode));
         }
@@ -62,7 +62,7 @@ impl Files {
         now.add(file.path());
         drop(now);
         let temporary = Temporary { file: Some(file), target, name: path.display().to_string() };
-        // The temporary file goes if this fails.
+        // On failure, the temporary file is removed.
         let mut out = io::BufWriter::new(temporary.file.as_ref().expect("not in its place yet").as_file());
         write(&mut out).and_then(|()| out.flush())?;
         drop(out);
@@ -70,13 +70,13 @@ impl Files {
         Ok(())
     }
 
-    /// All of them take their places. No signal comes between.
+    /// Moves all files to their places. Signals are delayed meanwhile.
     pub fn commit(self) -> Outcome {
         let mut now = Uninterrupted::new();
         for mut temporary in self.complete {
             let Some(file) = temporary.file.take() else { continue };
             let path = file.path().to_owned();
-            // Where it fails, the error has the file in it, which goes with it.
+            // On failure, the error holds the file, and dropping it removes the file.
             let persisted = file.persist(&temporary.target);
             now.remove(&path);
             if let Err(e) = persisted {
@@ -98,25 +98,24 @@ impl Drop for Temporary {
     }
 }
 
-/// Writes a file in full or not at all; `-` is the standard output.
+/// Writes a file completely or not at all; `-` is standard output.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
     let mut files = Files::default();
     files.add(path, write)?;
     files.commit()
 }
 
-/// Whether it stands for the standard input or output.
+/// Whether a path means standard input or output.
 pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether it is no file of its own but `-`, a pipe, a device or what is open already: something that is read or
-/// written once, from beginning to end.
+/// Whether a path is a stream: `-`, a pipe, a device or an open file. It is read or written once, in order.
 pub fn is_stream(path: &Path) -> bool {
     is_standard(path) || is_open(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
-/// Whether it is a name that the system gives to what is open already, be it a pipe or a file.
+/// Whether a path is a system name of an open pipe or file.
 fn is_open(path: &Path) -> bool {
     let standard = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
     let numbered =
@@ -124,20 +123,20 @@ fn is_open(path: &Path) -> bool {
     standard.iter().any(|name| path == Path::new(name)) || path.parent().is_some_and(numbered)
 }
 
-/// An input as messages call it.
+/// Name of an input in messages.
 pub fn input_name(path: &Path) -> String {
     if is_standard(path) { "standard input".into() } else { path.display().to_string() }
 }
 
-/// An output as messages call it.
+/// Name of an output in messages.
 pub fn output_name(path: &Path) -> String {
     if is_standard(path) { "standard output".into() } else { path.display().to_string() }
 }
 
-/// What the system says, without its numbers and the names of temporary files.
+/// System error text, without numbers and names of temporary files.
 pub fn why(error: &io::Error) -> String {
     let code = error.raw_os_error().or_else(|| {
-        // `tempfile` wraps what the system says.
+        // `tempfile` wraps the system error.
         let mut cause = std::error::Error::source(error.get_ref()?);
         while let Some(e) = cause {
             if let Some(code) = e.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
@@ -151,7 +150,7 @@ pub fn why(error: &io::Error) -> String {
     said.split(" (os error ").next().unwrap_or_default().to_owned()
 }
 
-/// A reader that has gone away ends the program quietly.
+/// Failure of a write. A closed pipe ends the program quietly.
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
@@ -163,14 +162,14 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 /// Creates a directory and its parents.
 pub fn create_folder(path: &Path) -> Outcome {
     fs::create_dir_all(path).map_err(|e| match e.kind() {
-        io::ErrorKind::AlreadyExists => input(format!("{}: is a file, and a directory is needed", path.display())),
+        io::ErrorKind::AlreadyExists => input(format!("{}: is a file, but a directory is needed", path.display())),
         _ => input(format!("{}: cannot create the directory: {}", path.display(), why(&e))),
     })
 }
 
-/// Refuses outputs that are an input, or each other.
+/// Refuses outputs that would overwrite an input or one another.
 pub fn check_distinct(inputs: &[&Path], outputs: &[&Path]) -> Outcome {
-    // A file that does not exist yet is found through its directory.
+    // A missing file is identified by its directory.
     let identity = |path: &Path| {
         fs::canonicalize(path).ok().or_else(|| {
             let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -190,15 +189,15 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[&Path]) -> Outcome {
         }
         let Some(id) = identity(output) else { continue };
         if known.contains(&id) {
-            return Err(usage(format!("{}: would be written over, and it is an input", output.display()))
-                .help("give another name with -o"));
+            return Err(usage(format!("{}: would be overwritten, but it is an input", output.display()))
+                .help("choose another name with -o"));
         }
         if fs::metadata(&id).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
             continue;
         }
         if written.contains(&id) {
             return Err(usage(format!("{}: two outputs would have this name", output.display())).help(
-                "give each a name of its own; inputs of one name can be taken one by one, each with its own -o",
+                "give each output its own name; process inputs of the same name one by one, each with its own -o",
             ));
         }
         written.push(id);
@@ -206,7 +205,7 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[&Path]) -> Outcome {
     Ok(())
 }
 
-/// Writes to the standard output stream. A reader that has gone away ends the program quietly.
+/// Writes to standard output. A closed pipe ends the program quietly.
 pub fn print(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,5 +1,4 @@
-//! What a shell and `man` want to know of `liftc`: completions and manual pages, made from the command line's own
-//! definition.
+//! Shell completions and manual pages, generated from the definition of the command line.
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::{Outcome, input};
@@ -7,14 +6,14 @@ use crate::output::{create_folder, print, why, write_file};
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-/// The completions of a shell, on the standard output.
+/// Prints the completions of a shell.
 pub fn completions(args: &CompletionsArgs) -> Outcome {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "liftc", &mut text);
     print(&String::from_utf8_lossy(&text))
 }
 
-/// The manual: the first page on the standard output, or a page for each command in a directory.
+/// Prints the main manual page, or writes a page for each command to a directory.
 pub fn man(args: &ManArgs) -> Outcome {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

@@ -1,4 +1,4 @@
-//! `liftc show`: a wavelet as the compiler understands it, and what it is good for.
+//! `liftc show`: a wavelet as the compiler understands it, with its properties.
 
 use crate::cli::ShowArgs;
 use crate::failure::{Outcome, input};
@@ -15,7 +15,7 @@ use lifting_dsl::polyphase::{Bank, Filters, Reconstruction};
 use lifting_dsl::{Step, print_scheme};
 use serde::Serialize;
 
-/// Input widths for which ranges are printed: what cameras, scanners and medical devices give.
+/// Input widths in bits for which ranges are printed: those of cameras, scanners and medical devices.
 const WIDTHS: [u32; 5] = [8, 10, 12, 14, 16];
 
 /// Shows all wavelets.
@@ -38,13 +38,14 @@ pub fn run(args: &ShowArgs) -> Outcome {
         }
     }
     if args.json {
-        let json = serde_json::to_string_pretty(&reports).map_err(|e| input(format!("cannot be said in JSON: {e}")))?;
+        let json =
+            serde_json::to_string_pretty(&reports).map_err(|e| input(format!("cannot be written as JSON: {e}")))?;
         return print(&(json + "\n"));
     }
     print(&texts.join("\n"))
 }
 
-/// What [`run`] prints of a wavelet: its text, its filters, and what it is good for, with gains of so many levels.
+/// Text that [`run`] prints for a wavelet: its source, filters and properties, with gains of `levels` levels.
 ///
 /// # Errors
 /// If its ranges cannot be computed.
@@ -52,27 +53,27 @@ pub fn describe(scheme: &Scheme, levels: u32) -> Outcome<String> {
     Ok(Report::of(scheme, print_scheme(scheme), levels)?.text(scheme))
 }
 
-/// Everything that is known of a wavelet.
+/// Properties of a wavelet.
 #[derive(Debug, Serialize)]
 struct Report {
     name: String,
     domain: &'static str,
     boundary: &'static str,
-    /// Its text in the language.
+    /// Source text in the language.
     text: String,
     steps: Vec<String>,
     analysis: FilterPair,
     synthesis: FilterPair,
     reconstruction: Proof,
     vanishing_moments: Moments,
-    /// Largest difference of a coefficient of M·M* from the identity's.
+    /// Largest deviation of a coefficient of M·M* from the identity.
     orthogonality: f64,
     dc_gain: f64,
     nyquist_gain: f64,
     frame: FrameBounds,
     operations: Operations,
     levels: Vec<Level>,
-    /// Of integer wavelets: what samples of so many bits need.
+    /// Coefficient ranges, for integer wavelets.
     ranges: Vec<Range>,
 }
 
@@ -87,7 +88,7 @@ struct Filter {
     /// Position of the first tap, relative to 2k.
     at: i64,
     taps: Vec<f64>,
-    /// The taps as fractions, where they are rational.
+    /// Taps as fractions, if they are rational.
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<Vec<String>>,
 }
@@ -103,7 +104,7 @@ struct Proof {
 struct Moments {
     analysis: u32,
     synthesis: u32,
-    /// Whether they vanish exactly; else to 11 digits, and at most 20 are counted.
+    /// Whether the moments vanish exactly. Otherwise they vanish to 11 digits, and at most 20 are counted.
     exact: bool,
 }
 
@@ -120,7 +121,7 @@ struct Operations {
     convolution: f64,
 }
 
-/// One level along one axis, and the norms of the four bands of two axes.
+/// One level along one axis, with the norms of the four bands of two axes.
 #[derive(Debug, Serialize)]
 struct Level {
     level: u32,
@@ -135,7 +136,7 @@ struct Band {
     analysis_l2: f64,
     synthesis_l1: f64,
     synthesis_l2: f64,
-    /// Bits beyond those of the samples that coefficients can need, rounding apart.
+    /// Extra bits that coefficients can need beyond those of the samples, without rounding.
     growth_bits: u32,
 }
 
@@ -146,14 +147,14 @@ struct TwoAxes {
     hh: f64,
 }
 
-/// Bits of coefficients, as signed numbers, for samples of `bits` bits along two axes under the wavelet's border rule.
+/// Signed bits of coefficients, for samples of `bits` bits along two axes under the wavelet's border rule.
 #[derive(Debug, Serialize)]
 struct Range {
     bits: u32,
     signed: bool,
     low: Vec<u32>,
     high: Vec<u32>,
-    /// The narrowest sample type in which nothing wraps on the way through all levels.
+    /// Narrowest sample type without wrapping at any level.
     sample: Option<&'static str>,
 }
 
@@ -186,7 +187,7 @@ impl Report {
     }
 }
 
-/// Integer steps undo themselves whatever they compute.
+/// Integer steps are invertible for all inputs.
 fn proof(a: &Analysis, scheme: &Scheme) -> Proof {
     match a.reconstruction {
         _ if scheme.domain() == Domain::Integer => Proof { exact: true, bound: 0.0 },
@@ -204,7 +205,7 @@ impl Filter {
         }
     }
 
-    /// The tap at a position as people write it: a short fraction, or decimals.
+    /// Tap at a position, as a short fraction or in decimals.
     fn tap(&self, n: i64) -> String {
         let Some(i) = usize::try_from(n - self.at).ok().filter(|i| *i < self.taps.len()) else { return String::new() };
         let fraction = self.exact.as_ref().map(|e| &e[i]).filter(|text| text.len() <= 12);
@@ -243,7 +244,7 @@ fn ranges(scheme: &Scheme, levels: u32) -> Outcome<Vec<Range>> {
 }
 
 impl Report {
-    /// The wavelet in the language, all else as comments below it.
+    /// The wavelet in the language, followed by its properties as comments.
     fn text(&self, scheme: &Scheme) -> String {
         let mut lines: Vec<String> =
             vec![String::new(), "Filters of one level, away from borders".into(), String::new()];

@@ -1,4 +1,4 @@
-//! Wavelets as the command line names them: `dd137`, `my.lift`, `my.lift#db2`.
+//! Wavelet names on the command line: `dd137`, `my.lift`, `my.lift#db2`.
 
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::output::{input_name, is_standard, why};
@@ -6,30 +6,30 @@ use lifting::{Scheme, catalogue};
 use lifting_dsl::Diagnostic;
 use std::path::{Path, PathBuf};
 
-/// Longest text that is read: far beyond any wavelet, and short enough to refuse a wrong file at once.
+/// Longest text that is read. It far exceeds any wavelet, and large wrong files are refused early.
 const MAX_TEXT: u64 = 16 << 20;
 
-/// Text with wavelets in it.
+/// Text that contains wavelets.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The file's path, or the catalogue's name for it.
+    /// Path of the file, or its name in the catalogue.
     pub name: String,
-    /// The whole text.
+    /// Whole text.
     pub text: String,
 }
 
-/// The wavelets that a word of the command line names.
+/// Wavelets named by a word of the command line.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// Where they are from.
+    /// Their source.
     pub source: Source,
-    /// The wavelets: all of a file, or the one that was named.
+    /// Wavelets: all of a file, or the named one.
     pub schemes: Vec<Scheme>,
     /// Warnings about the text; none for the catalogue.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What a word means.
+/// Meaning of a word.
 enum Word<'a> {
     File(PathBuf, Option<&'a str>),
     Catalogue(&'a str),
@@ -40,7 +40,7 @@ fn word(text: &str) -> Word<'_> {
         Some((path, name)) if path.ends_with(".lift") => (path, Some(name)),
         _ => (text, None),
     };
-    // A name never has a separator, unless it is a pair of lengths (`9/7`); a file of the catalogue's name needs its
+    // Only a pair of lengths (`9/7`) is a name with a separator. A file with a name of the catalogue needs its
     // extension or a `./`.
     let pair = lengths(path).is_some() && !Path::new(path).exists();
     if is_standard(Path::new(path)) || path.ends_with(".lift") || path.contains(['/', '\\']) && !pair {
@@ -50,7 +50,7 @@ fn word(text: &str) -> Word<'_> {
     }
 }
 
-/// What people mean by lengths of filters, where the catalogue counts vanishing moments or has several.
+/// Filter lengths as names, where the catalogue counts vanishing moments or has several such wavelets.
 const LENGTHS: [(&[&str], &str); 3] = [
     (
         &["5/3", "5_3", "53", "cdf5/3", "cdf53", "cdf-5/3", "legall", "le_gall", "legall5/3"],
@@ -58,21 +58,21 @@ const LENGTHS: [(&[&str], &str); 3] = [
     ),
     (
         &["9/7", "9_7", "97", "cdf9/7", "cdf9_7", "cdf-9/7", "bior9/7", "daubechies9/7"],
-        "the 9/7 of JPEG 2000 is cdf97; bior4.4 is PyWavelets' form of it, daubechies97 and ccsds97m are of integers",
+        "the 9/7 of JPEG 2000 is cdf97; bior4.4 is PyWavelets' form of it, daubechies97 and ccsds97m use integers",
     ),
     (&["13/7", "13_7", "137", "dd13/7"], "the (13,7) of VC-2 is dd137"),
 ];
 
-/// What to say of a name that is a pair of lengths.
+/// Help for a name that is a pair of lengths.
 fn lengths(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     LENGTHS.iter().find(|(names, _)| names.contains(&name.as_str())).map(|(_, help)| *help)
 }
 
-/// Reads a `.lift` file, or the standard input.
+/// Reads a `.lift` file, or standard input.
 pub fn read(path: &Path) -> Outcome<Source> {
     read_text(path, "a .lift file").map_err(|f| match f {
-        // Whoever names a picture here has not seen the language.
+        // A picture given here suggests a user new to the language.
         Failure::Input(_) if !path.is_dir() && path.exists() => {
             f.help("a .lift file holds wavelets as text: see `liftc show dd137`")
         }
@@ -80,7 +80,7 @@ pub fn read(path: &Path) -> Outcome<Source> {
     })
 }
 
-/// Reads a text; `what` it should be, as in "a file of numbers".
+/// Reads a text. `what` names the expected content, as in "a file of numbers".
 pub fn read_text(path: &Path, what: &str) -> Outcome<Source> {
     use std::io::Read;
     let at = |f: Failure| f.at(input_name(path));
@@ -105,7 +105,7 @@ pub fn read_text(path: &Path, what: &str) -> Outcome<Source> {
     Ok(Source { name: input_name(path), text })
 }
 
-/// Compiles a text; `wanted` picks one of its wavelets.
+/// Compiles a text; `wanted` selects one of its wavelets.
 fn compile(source: Source, wanted: Option<&str>) -> Outcome<Named> {
     let Source { name, text } = &source;
     let compiled = lifting_dsl::compile(text).map_err(|diagnostics| Failure::Diagnostics {
@@ -126,7 +126,7 @@ fn compile(source: Source, wanted: Option<&str>) -> Outcome<Named> {
     Ok(Named { source, schemes, warnings: compiled.warnings })
 }
 
-/// All wavelets that the word names.
+/// Wavelets that the word names.
 pub fn resolve(text: &str) -> Outcome<Named> {
     match word(text) {
         Word::File(path, name) => compile(read(&path)?, name),
@@ -152,7 +152,7 @@ pub fn resolve(text: &str) -> Outcome<Named> {
     }
 }
 
-/// The one wavelet that the word names.
+/// Single wavelet that the word names.
 pub fn resolve_one(text: &str) -> Outcome<Named> {
     let named = resolve(text)?;
     if named.schemes.len() > 1 {

@@ -107,8 +107,8 @@ fn silly_input() {
     fails("--shape -4", 2, "");
     fails("--shape 1x1x1x1x1x1x1x1x1x1", 2, "axes");
     fails("--batch 0", 2, "a whole number from 1");
-    fails("--levels 0", 2, "it may be 1 to 32");
-    bench.run("bench --repeats 0").fails(2, "it may be 1 to 10000");
+    fails("--levels 0", 2, "it must be 1 to 32");
+    bench.run("bench --repeats 0").fails(2, "it must be 1 to 10000");
     fails("--boundary periodic --shape 15x16", 2, "periodic");
     fails("--schedule stream --shape 8x8", 2, "made of a GPU's kernels");
     fails("--schedule nosuch", 2, "[possible values: auto, separate, shared, stream");

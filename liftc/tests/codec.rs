@@ -165,7 +165,7 @@ fn parts_of_streams_are_pictures() {
     assert!(bench.run("info b.lpc").ok().stdout.contains("packets are whole"));
     assert!(bench.run("decode b.lpc -o b.png").ok().stderr.contains("the stream ends early"));
     for (line, message) in [
-        ("encode camera.png -o c.lpc --layers 0", "it may be 1 to 255"),
+        ("encode camera.png -o c.lpc --layers 0", "it must be 1 to 255"),
         ("encode camera.png -o c.lpc --tile 256", "write height and width as 1024x1024"),
         ("decode a.lpc -o c.png --layers 6", "invalid number of layers 6: 1 to 5"),
         ("decode a.lpc -o c.png --region 1,2,3", "as 100,200,512,512"),
@@ -193,7 +193,7 @@ fn mistakes_are_told() {
         ("encode camera.png -o b.lpc --bpp 0.001", 1, "are too few for this picture"),
         ("encode camera.png -o b.lpc --bpp 1 --psnr 40", 2, "cannot be used with"),
         ("encode camera.png -o b.lpc --block 64x65", 2, "each 4, 8, 16, 32 or 64"),
-        ("encode camera.png -o camera.png", 2, "would be written over, and it is an input"),
+        ("encode camera.png -o camera.png", 2, "would be overwritten, but it is an input"),
         ("encode a.lpc -o b.lpc", 1, "is no file that can be transformed"),
         ("encode missing.png -o b.lpc", 1, "missing.png: cannot read"),
         ("decode camera.png -o b.png", 1, "camera.png: not a stream of the Lifting codec"),
@@ -202,7 +202,7 @@ fn mistakes_are_told() {
         ("decode empty.lpc -o b.png", 1, "is empty"),
         ("decode a.lpc -o b.jpg", 2, "JPEG would lose"),
         ("decode a.lpc -o b.png --level 6", 2, "invalid level 6: this picture has levels 0 (full size) to 5"),
-        ("decode a.lpc -o a.lpc", 2, "would be written over, and it is an input"),
+        ("decode a.lpc -o a.lpc", 2, "would be overwritten, but it is an input"),
         ("decode a.lpc -o b.lpc", 2, "says no format of pictures"),
         ("decode missing.lpc -o b.png", 1, "missing.lpc: cannot read"),
         ("info camera.png", 1, "camera.png: not a stream"),

@@ -67,7 +67,7 @@ fn functions_for_a_shape() {
 
     for (line, said) in [
         ("legall53 --levels 2", "--shape"),
-        ("legall53 --shape 5x5,6x6,7x7 -l 1,2", "there are 3 shapes and 2 numbers of levels"),
+        ("legall53 --shape 5x5,6x6,7x7 -l 1,2", "there are 3 shapes but 2 numbers of levels"),
         ("legall53 --shape 5x5 --schedule shared", "for functions for any shape"),
         ("legall53 --emit opencl,c --shape 5x5", "other files take any shape"),
         ("legall53 --emit opencl --schedule shared", "other files hold all they need"),
@@ -155,7 +155,7 @@ fn what_passes_leave() {
         assert!(help.contains(&format!("- {}", pass.name)) && !pass.about.is_empty(), "{}: {help}", pass.name);
     }
     bench.run("cdf97 --emit ir --after nothing -o -").fails(2, "invalid value 'nothing'");
-    bench.run("cdf97 --after dead -o -").fails(2, "say --emit ir");
+    bench.run("cdf97 --after dead -o -").fails(2, "use --emit ir");
 }
 
 /// Kernels of schedules are written in every language that can say them, and the help names these.
@@ -183,7 +183,7 @@ fn kernels_in_dialects() {
     bench.run("cdf97 --emit ir --dialect cuda -o out").ok();
     let text = String::from_utf8(bench.read("out/cdf97.kernels.cu")).expect("text");
     assert!(text.contains("Kernels of schedules, as CUDA C++."));
-    bench.run("cdf97 --dialect c -o -").fails(2, "say --emit ir");
+    bench.run("cdf97 --dialect c -o -").fails(2, "use --emit ir");
 }
 
 #[test]
@@ -195,10 +195,10 @@ fn what_cannot_be_compiled() {
     assert!(!bench.exists("out"), "nothing is written unless all compile");
     bench.run("dd137 --sample f32 -o out").fails(1, "dd137: wavelet `dd137` is in the integer domain");
     bench.run("cdf97 --profile vc2 -o out").fails(1, "has no profile vc2");
-    bench.run("dd137 --schedule vertical -o out").fails(2, "say --emit ir");
+    bench.run("dd137 --schedule vertical -o out").fails(2, "use --emit ir");
     bench.run("dd137 --emit fortran -o out").fails(2, "invalid value 'fortran'");
     bench.run("filters/dd137.lift --emit scheme -o filters").fails(2, "it is an input");
     bench.run("dd137 dd137 -o .").fails(2, "two outputs would have this name");
-    bench.run("dd137 -o filters/dd137.lift").fails(1, "dd137.lift: is a file, and a directory is needed");
+    bench.run("dd137 -o filters/dd137.lift").fails(1, "dd137.lift: is a file, but a directory is needed");
     bench.run("dd137 -o - --check").fails(2, "--check compares files");
 }

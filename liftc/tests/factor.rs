@@ -180,7 +180,7 @@ fn what_fails_is_said_with_its_size() {
     bench.write("bad.txt", "lowpass at 0: 1 1\nhighpass at 0: 1, ,1\n").run("factor bad.txt").fails(1, "bad.txt:2:");
     bench.write("a.json", "{\"lowpas\": [1]}").run("factor a.json").fails(1, "unknown key `lowpas`");
     bench.write("b.json", "{\"lowpass\": [1, null]}").run("factor b.json").fails(1, "`lowpass`[1] is null");
-    bench.write("c.json", "[1").run("factor c.json").fails(1, "is no JSON");
+    bench.write("c.json", "[1").run("factor c.json").fails(1, "is not valid JSON");
     bench.write("d.json", "{\"highpass\": [1]}").run("factor d.json").fails(1, "no low-pass filter");
     let shape = |shape: &str| npy(&format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"), &[0; 48]);
     bench.write("a.npy", shape("(3, 2)")).run("factor a.npy").fails(1, "shape [3, 2]");
@@ -207,9 +207,9 @@ fn what_f32_cannot_carry_is_refused_with_what_could() {
 fn json_is_told_by_its_place() {
     let bench = Bench::new();
     for (text, message) in [
-        ("{\"lowpass\": [1,2", "is no JSON, from line 1, column 16 on: it ends too early"),
-        ("{\"lowpass\": [1,]}", "is no JSON, from line 1, column 16 on: trailing comma"),
-        ("{'lowpass': [1]}", "is no JSON, from line 1, column 2 on: key must be a string"),
+        ("{\"lowpass\": [1,2", "is not valid JSON, from line 1, column 16: it is truncated"),
+        ("{\"lowpass\": [1,]}", "is not valid JSON, from line 1, column 16: trailing comma"),
+        ("{'lowpass': [1]}", "is not valid JSON, from line 1, column 2: key must be a string"),
         ("{\"lowpass\": \"x\"}", "`lowpass` is no list of numbers"),
     ] {
         bench.write("a.json", text).run("factor a.json").fails(1, message);

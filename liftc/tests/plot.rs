@@ -170,7 +170,7 @@ fn mistakes_are_told() {
     bench.run("plot dd137 -o a.pdf").fails(2, "figures are .svg or .png");
     bench.run("plot dd137 -o a.svg,./a.svg").fails(2, "two outputs");
     bench.run("plot dd137 -o a.svg --what waves").fails(2, "scaling");
-    bench.run("plot dd137 -o a.svg --width 5").fails(2, "it may be 60 to 400");
+    bench.run("plot dd137 -o a.svg --width 5").fails(2, "it must be 60 to 400");
     bench.run("plot nosuch -o a.svg").fails(1, "no wavelet `nosuch`");
     bench.run("plot dd137 -o nowhere/a.svg").fails(1, "cannot write");
 }

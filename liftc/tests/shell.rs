@@ -43,5 +43,5 @@ fn the_manual_has_a_page_for_every_command() {
         assert!(page.contains(&format!("liftc\\-{}", command.get_name())), "{page}");
     }
     assert_eq!(bench.read("pages/man1/liftc.1"), first.as_bytes());
-    bench.write("file", "").run("man file").fails(1, "file: is a file, and a directory is needed");
+    bench.write("file", "").run("man file").fails(1, "file: is a file, but a directory is needed");
 }

@@ -26,7 +26,7 @@ fn wavelets_are_shown_as_files_that_compile() {
     let two = bench.run("show --text dd137 legall53").ok().stdout;
     assert!(lifting_dsl::compile(&two).unwrap().schemes.len() == 2 && !two.contains("\n// "), "{two}");
     bench.run("show dd137 --json --text").fails(2, "cannot be used with");
-    bench.run("show dd137 --levels 17").fails(2, "it may be 1 to 16");
+    bench.run("show dd137 --levels 17").fails(2, "it must be 1 to 16");
     bench.run("show nosuch").fails(1, "no wavelet `nosuch`");
 }
 

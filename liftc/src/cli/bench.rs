@@ -1,4 +1,4 @@
-//! Arguments of `bench`.
+//! Arguments of `bench` and `papers`.
 
 use super::values::{Shape, any_shape, boundary_values, plan_schedules, positive, sample_values};
 use clap::{Args, ValueEnum};
@@ -17,7 +17,7 @@ pub struct BenchArgs {
     /// Shapes: 1080x1920, 512x512x512, 1048576
     #[arg(long, value_name = "HxW", value_delimiter = ',', default_value = "2048x2048", value_parser = any_shape)]
     pub shape: Vec<Shape>,
-    /// Transform so many arrays at once: an axis in front of the shape
+    /// Number of arrays transformed at once, as an axis in front of the shape
     #[arg(long, value_name = "N", value_parser = positive)]
     pub batch: Option<usize>,
     /// Numbers of levels
@@ -33,33 +33,32 @@ pub struct BenchArgs {
     /// Analysis, synthesis, both, or their adjoints
     #[arg(long, value_enum, default_value = "both")]
     pub direction: DirectionArg,
-    /// What steps read beyond the border [default: the wavelet's own]
+    /// Border extension [default: the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
-    /// How kernels on a GPU go through a level: what the planner predicts to be the fastest, or this one
+    /// Schedule of GPU kernels; auto takes the one predicted to be fastest
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = plan_schedules())]
     pub schedule: Vec<lifting::Schedule>,
-    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    /// Row pitch: rows begin at multiples of this many bytes [default: contiguous]
     #[arg(long, value_name = "BYTES", value_parser = positive)]
     pub pitch: Option<usize>,
-    /// Where to execute: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
+    /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
     pub device: DeviceArg,
     /// Threads to use on the CPU [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Times to take; the median counts
+    /// Number of timings; the median is reported
     #[arg(long, value_name = "N", default_value = "15", value_parser = clap::value_parser!(u16).range(1..=10000))]
     pub repeats: u16,
-    /// Also write everything as JSON
+    /// Also write the results as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Also draw the ratios
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Measure what the lines of a file ask for instead: each has options of this command that say what is measured, as
-    /// `-w cdf97
-    /// --shape 4096x4096 -l 1,5`; `#` begins a comment
+    /// Measure the cases in a file instead: each line has options of this command, such as `-w cdf97 --shape 4096x4096
+    /// -l 1,5`; `#` begins a comment
     #[arg(
         long,
         value_name = "FILE",
@@ -68,7 +67,7 @@ pub struct BenchArgs {
         ]
     )]
     pub suite: Option<PathBuf>,
-    /// Measure the codec with these pictures instead, beside OpenJPEG where opj_compress and opj_decompress are there
+    /// Measure the codec on these pictures instead, and OpenJPEG if opj_compress and opj_decompress are installed
     #[arg(
         long,
         value_name = "FILE",
@@ -79,7 +78,7 @@ pub struct BenchArgs {
         ]
     )]
     pub codec: Vec<PathBuf>,
-    /// Say nothing but the table and errors
+    /// Print only the table and errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -87,28 +86,28 @@ pub struct BenchArgs {
 /// Arguments of `papers`.
 #[derive(Debug, Args)]
 pub struct PapersArgs {
-    /// The tables, as --list names them [default: all]
+    /// Tables, as named by --list [default: all]
     #[arg(value_name = "TABLE")]
     pub tables: Vec<String>,
-    /// Measure the tables of coders with these pictures
+    /// Pictures for the tables of coders
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub pictures: Vec<PathBuf>,
-    /// Only say which tables there are
+    /// Only list the tables
     #[arg(long)]
     pub list: bool,
-    /// Where to execute: best, cuda, or cuda:N for device number N
+    /// Device: best, cuda, or cuda:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
     pub device: DeviceArg,
-    /// Times to take; the median counts
+    /// Number of timings; the median is reported
     #[arg(long, value_name = "N", default_value = "7", value_parser = clap::value_parser!(u16).range(1..=10000))]
     pub repeats: u16,
-    /// Also write everything as JSON
+    /// Also write the results as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Also draw each table, as TABLE.svg in this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// Say nothing but the tables and errors
+    /// Print only the tables and errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -120,7 +119,7 @@ pub enum DirectionArg {
     Forward,
     /// Coefficients to data
     Inverse,
-    /// One after the other
+    /// Both, one after the other
     Both,
     /// Gradients: the adjoint of analysis, coefficients to data, and that of synthesis, data to coefficients
     Adjoint,
@@ -129,13 +128,13 @@ pub enum DirectionArg {
 /// `--device`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceArg {
-    /// The fastest there is.
+    /// Fastest available device.
     Best,
     /// The processor.
     Cpu,
-    /// A CUDA device, by its number.
+    /// CUDA device, by its number.
     Cuda(usize),
-    /// An OpenCL device, by its number.
+    /// OpenCL device, by its number.
     OpenCl(usize),
 }
 
@@ -150,7 +149,7 @@ pub(super) fn device(text: &str) -> Result<DeviceArg, String> {
     }
 }
 
-/// A device that codes pictures: OpenCL devices have plans alone.
+/// Device for coding pictures; OpenCL devices only run plans.
 pub(super) fn coding_device(text: &str) -> Result<DeviceArg, String> {
     match device(text) {
         Ok(DeviceArg::OpenCl(_)) => {

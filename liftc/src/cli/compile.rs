@@ -1,4 +1,4 @@
-//! Arguments of what writes kernels: compiling, and `kernels`.
+//! Arguments of compiling and of `kernels`.
 
 use super::values::{Shape, any_shape, boundary_values, dialect_words, format_values, pass_names, plan_schedules};
 use super::values::{positive, sample_values};
@@ -18,33 +18,34 @@ pub struct CompileArgs {
     /// Directory to write to; `-` is the standard output
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     pub output: PathBuf,
-    /// What to write for each wavelet
+    /// Files to write for each wavelet
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', default_values = ["cuda", "c"])]
     pub emit: Vec<Emit>,
-    /// Sample types, each with functions of its own [default: i16,i32 for integer wavelets, f32,f64 for real ones]
+    /// Sample types, each with separate functions [default: i16,i32 for integer wavelets, f32,f64 for real ones]
     #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = sample_values())]
     pub sample: Vec<SampleType>,
-    /// What steps read beyond the border [default: the profile's or the wavelet's own]
+    /// Border extension [default: the profile's or the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
-    /// Follow a format: its border rule, and functions that take its gain shift
+    /// Follow a format: its border rule, and functions with its gain shift
     #[arg(long, value_name = "FORMAT", value_parser = format_values())]
     pub profile: Option<Format>,
-    /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files); with CUDA files `shared`,
-    /// those through shared memory alone
+    /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files); with CUDA files: `shared`,
+    /// for kernels through shared memory only
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub schedule: Vec<Schedule>,
-    /// With --emit ir: kernels as this pass leaves them, after those before it that run on every kernel [default: as
-    /// schedules make them, before any pass]
+    /// With --emit ir: kernels after this pass, and after the earlier passes that run on every kernel [default: before
+    /// any pass]
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     pub after: Option<String>,
-    /// With --emit ir: kernels as text of this language, in WAVELET.kernels.EXTENSION; of schedules that it can take
+    /// With --emit ir: kernels as text in this language, in WAVELET.kernels.EXTENSION; languages may not support every
+    /// schedule
     #[arg(long, value_name = "LANGUAGE", value_parser = dialect_words())]
     pub dialect: Option<String>,
-    /// How many kernels a CUDA file for any shape has
+    /// Number of kernels in a CUDA file for any shape
     #[arg(long, value_enum, value_name = "COUNT", default_value = "few")]
     pub kernels: KernelCount,
-    /// Write nothing; fail if a file is not what would be written
+    /// Write nothing; fail if a file is out of date
     #[arg(long)]
     pub check: bool,
     /// Functions for one shape each.
@@ -55,30 +56,30 @@ pub struct CompileArgs {
 /// `--kernels`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KernelCount {
-    /// So few that nvcc is done soon, and no size is predicted to lose much
+    /// A few, for short compile times and little predicted loss at any size
     Few,
-    /// All that are predicted to be the fastest for some size
+    /// All that are predicted fastest for some size
     All,
 }
 
-/// Of functions for one shape each.
+/// Arguments of functions for one shape each.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CUDA functions for one shape each")]
 pub struct FixedArgs {
-    /// In the CUDA file only functions for this shape, which launch what a plan launches; several by commas or repeated
+    /// Write CUDA functions for this shape only, with the launches of a plan; separate several shapes by commas
     #[arg(long, value_name = "HxW", value_delimiter = ',', value_parser = any_shape)]
     pub shape: Vec<Shape>,
-    /// Numbers of levels: one for all shapes, or one for each [default: 1]
+    /// Number of levels, for all shapes or for each [default: 1]
     #[arg(short, long, value_name = "N", requires = "shape", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=32))]
     pub levels: Vec<u32>,
-    /// Transform so many arrays at once: an axis in front of the shape
+    /// Number of arrays transformed at once, as an axis in front of the shape
     #[arg(long, value_name = "N", requires = "shape", value_parser = positive)]
     pub batch: Option<usize>,
-    /// Axes to transform, by number from 0, the batch not counted [default: all]
+    /// Axes to transform, from 0, not counting the batch [default: all]
     #[arg(long, value_name = "AXES", requires = "shape", value_delimiter = ',')]
     pub axes: Vec<usize>,
-    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    /// Row pitch: rows begin at multiples of this many bytes [default: contiguous]
     #[arg(long, value_name = "BYTES", requires = "shape", value_parser = positive)]
     pub pitch: Option<usize>,
     /// Multiprocessors of the device: 132 on an H100 (SXM), 108 on an A100 [default: 132]
@@ -89,11 +90,11 @@ pub struct FixedArgs {
 /// `--emit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
-    /// WAVELET.EXTENSION: a whole file of a language.
+    /// WAVELET.EXTENSION: a complete file in a language.
     File(&'static Target),
     /// WAVELET.lift: the wavelet as the compiler understands it.
     Scheme,
-    /// WAVELET.ir: the kernels, before they become text of a language.
+    /// WAVELET.ir: kernels in the intermediate representation.
     Ir,
 }
 
@@ -113,16 +114,16 @@ impl ValueEnum for Emit {
                 (target.name, format!("WAVELET.{}: {}{header}", target.extension, target.about))
             }
             Emit::Scheme => ("scheme", "WAVELET.lift: the wavelet as the compiler understands it".into()),
-            Emit::Ir => ("ir", "WAVELET.ir: the kernels, before they become text of a language".into()),
+            Emit::Ir => ("ir", "WAVELET.ir: kernels in the intermediate representation".into()),
         };
         Some(clap::builder::PossibleValue::new(name).help(about))
     }
 }
 
-/// `--schedule` of compiling: kernels of one axis, or a schedule of several.
+/// `--schedule` of compiling: kernels of one axis, or a schedule of several axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Rows and columns through shared memory, a pass an axis.
+    /// Rows and columns through shared memory, one pass per axis.
     Shared,
     /// Rows in shared memory.
     Horizontal,
@@ -134,12 +135,12 @@ pub enum Schedule {
     Lattice,
     /// Several axes in one launch.
     Launch(&'static dyn schedule::Schedule),
-    /// A pass an axis, as a paper has it.
+    /// One pass per axis, after a paper.
     Axis(&'static dyn schedule::AxisSchedule),
 }
 
 impl Schedule {
-    /// Its word on the command line.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Shared => "shared",
@@ -159,7 +160,7 @@ impl Schedule {
             Schedule::Vertical => "Columns in a sliding window (CUDA)",
             Schedule::Rows => "Rows and columns on a CPU (C)",
             Schedule::Lattice => {
-                "Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here"
+                "Lattices with periodic borders: blocks hold whole rows or columns of up to 1024 samples"
             }
             Schedule::Launch(schedule) => schedule.about(),
             Schedule::Axis(schedule) => schedule.about(),
@@ -195,19 +196,19 @@ pub struct KernelsArgs {
     /// Shape: 1080x1920, 512x512x512, 1048576
     #[arg(long, value_name = "HxW", value_parser = any_shape)]
     pub shape: Shape,
-    /// Transform so many arrays at once: an axis in front of the shape
+    /// Number of arrays transformed at once, as an axis in front of the shape
     #[arg(long, value_name = "N", value_parser = positive)]
     pub batch: Option<usize>,
     /// Number of levels
     #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub levels: u32,
-    /// What steps read beyond the border [default: the wavelet's own]
+    /// Border extension [default: the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
-    /// How kernels go through a level: what the planner predicts to be the fastest, or this one
+    /// Schedule of kernels; auto takes the one predicted to be fastest
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = plan_schedules())]
     pub schedule: lifting::Schedule,
-    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    /// Row pitch: rows begin at multiples of this many bytes [default: contiguous]
     #[arg(long, value_name = "BYTES", value_parser = positive)]
     pub pitch: Option<usize>,
     /// Multiprocessors of the device: 132 on an H100 (SXM), 108 on an A100

@@ -1,4 +1,4 @@
-//! Arguments of what explains and draws a wavelet: `explain` and `plot`.
+//! Arguments of `explain` and `plot`.
 
 use super::values::{boundary_values, sample_values, sides};
 use clap::{Args, ValueEnum};
@@ -8,9 +8,9 @@ use std::path::PathBuf;
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME; or the code of an error or a warning, as in L0301
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME; or the code of an error or a warning, such as L0301
     pub wavelet: String,
-    /// What steps read beyond the border [default: the wavelet's own]
+    /// Border extension [default: the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
     /// Rows by which the window advances, in the table and the diagram: even, 2 to 64
@@ -19,18 +19,18 @@ pub struct ExplainArgs {
     /// Also draw the row diagram
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Size of the image that schedules are counted on
+    /// Image size for the counts of schedules
     #[arg(long, value_name = "HxW", default_value = "64x64", value_parser = image_shape)]
     pub shape: [usize; 2],
-    /// Levels to count, and to bound the input for
+    /// Levels for the counts and the input bound
     #[arg(short, long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub levels: u32,
-    /// Sample type that schedules are counted with [default: i16 for integer wavelets, f32 for real ones]
+    /// Sample type for the counts of schedules [default: i16 for integer wavelets, f32 for real ones]
     #[arg(long, value_name = "TYPE", value_parser = sample_values())]
     pub sample: Option<SampleType>,
 }
 
-/// Largest side of an image that is counted: interpreting is slow.
+/// Largest side of an image for counts, as interpretation is slow.
 const MAX_SIDE: usize = 2048;
 
 fn even_height(text: &str) -> Result<u32, String> {
@@ -53,13 +53,13 @@ pub struct PlotArgs {
     /// Files to write, .svg or .png by their extension
     #[arg(short, long, required = true, value_name = "FILE", value_delimiter = ',')]
     pub output: Vec<PathBuf>,
-    /// What to draw, from top to bottom [default: all]
+    /// Panels to draw, from top to bottom [default: all]
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub what: Vec<Panel>,
-    /// Width of the figure in millimetres: 88 is a column of a paper
+    /// Width of the figure in millimetres; 88 fits a column of a paper
     #[arg(long, value_name = "MM", default_value = "88", value_parser = clap::value_parser!(u16).range(60..=400))]
     pub width: u16,
-    /// Pixels an inch of a PNG
+    /// Resolution of a PNG, in pixels per inch
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(36..=1200))]
     pub dpi: u16,
 }

@@ -1,4 +1,4 @@
-//! What helps end with: examples, and what one has to know besides.
+//! Texts after the options in help: examples and notes.
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +24,7 @@ Exit codes: 0 done, 1 the input is at fault, 2 the command line is at fault.";
 pub(super) const FACTOR_EXAMPLES: &str = "\
 Examples:
   liftc factor bior4.4                        the four steps of (9,7), and K
-  liftc factor db8 --list                     what there is to choose from
+  liftc factor db8 --list                     all factorisations found
   liftc factor db20 --as lattice -o db20.lift
   liftc factor --lowpass \"-1/8 1/4 3/4 1/4 -1/8\" --highpass \"-1/2 1 -1/2\"
   liftc factor --lowpass \"1/sqrt(2) 1/sqrt(2)\" --name haar
@@ -33,57 +33,58 @@ Examples:
 Numbers are fractions, decimals and expressions with sqrt(), separated by blanks or commas. Rational banks are \
 factored exactly. Files of numbers:
   .txt    lines `lowpass at -2: -1/8 1/4 3/4 1/4 -1/8` and `highpass at 0: …`;
-          `at -2` and the words may be left away
+          `at -2` and the words may be left out
   .json   {\"lowpass\": […], \"highpass\": […], \"lowpass_at\": -2,
           \"highpass_at\": 0}, or PyWavelets' dec_lo, dec_hi, rec_lo, rec_hi
   .npy    one row of taps (a low-pass) or two rows
 Synthesis filters (`synthesis-lowpass`, `synthesis_lowpass`, rec_lo, …) are checked against the analysis ones.";
 
 pub(super) const SHOW_NOTES: &str = "\
-What is printed is a .lift file: all but the wavelet itself is comments.
+The output is a .lift file; everything except the wavelet itself is a comment.
 
-Filters are those that one level amounts to away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] takes \
-h[n] of synthesis from low[k]. The L2 norm of a synthesis vector is what an error of 1 in a coefficient does to the \
-signal: codecs quantise bands with steps in inverse proportion to it. The L1 norm of analysis bounds the coefficients \
-of samples up to 1.";
+The filters are those of one level, away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] receives h[n] of \
+synthesis from low[k]. The L2 norm of a synthesis vector is the signal's error for an error of 1 in a coefficient; \
+codecs quantise bands with steps inversely proportional to it. The L1 norm of analysis bounds the coefficients of \
+samples up to 1.";
 
 pub(super) const TRANSFORM_EXAMPLES: &str = "\
 Examples:
   A picture, lossless: coefficients as a numpy array, and the pyramid to look at
     liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
-  Back again: everything that the inverse needs is in coeffs.npy.json
+  The inverse; coeffs.npy.json has all the data that it needs
     liftc transform coeffs.npy --inverse -o back.png
   A quarter of the width and height
     liftc transform coeffs.npy --inverse --level 2 -o small.png
-  JPEG 2000's own integers
+  The exact integers of JPEG 2000
     liftc transform photo.png -w legall53 -l 5 --profile jpeg2000 -o coeffs.npy
   VC-2 takes multiples of 2^levels only
     liftc transform photo.png -w dd137 -l 3 --profile vc2 --pad edge -o c.npy
-  A stack of pictures, axis 0 left alone; a volume in a .npz
+  A stack of pictures, along axes 1 and 2; a volume in a .npz
     liftc transform frames.npy -w cdf97 -l 4 --axes 1,2 -o coeffs.npy
     liftc transform brain.npz --array volume -w dd137 -l 3 -o coeffs.npy
   Several at once, into a directory
     liftc transform *.png -w legall53 -l 3 -o coeffs/
-  Levels for each axis; a tile that begins at row 0, column 5
+  Different levels for each axis; a tile that begins at row 0, column 5
     liftc transform film.npy -w legall53 -l 2,4,4 -o coeffs.npy
     liftc transform tile.png -w legall53 -l 3 --origin 0,5 -o coeffs.npy
-  Tiles of 256 × 256 that know nothing of one another, as JPEG 2000 has them
+  Independent tiles of 256 × 256, as in JPEG 2000
     liftc transform photo.png -w legall53 -l 3 --tile 256x256 -o coeffs.npy
-  From one program to the next
+  In a pipe
     convert a.raw pgm:- | liftc transform - -w dd137 -l 3 -o - > coeffs.npy
     liftc transform coeffs.npy --inverse -o - --format ppm | display
-  Coefficients that were changed in numpy: nothing can vouch for them any more
+  Coefficients changed in numpy, which no longer match their sidecar
     liftc transform coeffs.npy --inverse --force -o denoised.png
 
-The sidecar, coeffs.npy.json, says which coefficients it belongs to. The inverse refuses others, and edited sidecars. \
-What is written to a pipe has it behind the data, where numpy does not look; --sidecar puts it into a file.
+The sidecar, coeffs.npy.json, identifies its coefficients. The inverse refuses other coefficients and edited sidecars. \
+In output to a pipe it follows the data, where numpy does not look; --sidecar writes it to a file.
 
-Reads PNG, JPEG, TIFF, PGM, PPM, PBM and PAM, grey or colour, with or without alpha (each channel is transformed by \
-itself; channels are the last axis of the array), and numpy's .npy and .npz of 1 to 8 axes. Pages of a TIFF are a \
-stack, with an axis in front. What of a file is not in the samples is said. A .npy of 16 MiB or more is mapped into \
-memory, and must not change meanwhile.
+Input formats are PNG, JPEG, TIFF, PGM, PPM, PBM and PAM, grey or colour, with or without alpha, and numpy's .npy and \
+.npz of 1 to 8 axes. Each channel is transformed separately; channels are the last axis of the array. Pages of a TIFF \
+are a stack, with an axis in front. A note lists parts of a file that the samples do not hold. A .npy of 16 MiB or \
+more is mapped into memory, and must not change meanwhile.
 
-Coefficients are .npy or .npz; the inverse and --picture write PNG, TIFF, PGM, PPM, PBM and PAM, by the name's ending.
+Coefficients are .npy or .npz; the inverse and --picture write PNG, TIFF, PGM, PPM, PBM and PAM, by the extension of \
+the name.
 
 Sample types, unless --sample says otherwise:
   element           integer wavelet   real wavelet
@@ -93,25 +94,25 @@ Sample types, unless --sample says otherwise:
   int32             i32               f64
   uint32, int64     i64               f64
   float16, 32, 64   none              f16, f32, f64
-A profile with a gain shift takes the next wider integer where values would not fit.";
+A profile with a gain shift uses the next wider integer type if values would not fit.";
 
 pub(super) const ENCODE_EXAMPLES: &str = "\
 Examples:
   liftc encode photo.png -o photo.lpc                 lossless
-  liftc encode photo.png --psnr 40 -o photo.lpc       as good as that
-  liftc encode photo.png --bpp 1.5 -o photo.lpc       as small as that
+  liftc encode photo.png --psnr 40 -o photo.lpc       at least 40 dB
+  liftc encode photo.png --bpp 1.5 -o photo.lpc       at most 1.5 bits per pixel
   liftc encode photo.png --quality 75 -o photo.lpc
   liftc encode photo.png -w dd137 -l 4 -o photo.lpc   with another wavelet
   liftc encode *.png --psnr 45 -o streams/            into a directory
   liftc encode photo.png --layers 8 -o photo.lpc      any prefix is a picture
-  liftc encode map.tif --tile 1024x1024 -o map.lpc    of which parts are taken
+  liftc encode map.tif --tile 1024x1024 -o map.lpc    parts can be decoded alone
   liftc decode photo.lpc -o back.png
   head -c 20000 photo.lpc | liftc decode - -o preview.png
 
-Any wavelet will do; one of your own travels with the stream. Lossless coding takes wavelets of integers.
+Any wavelet can be used; one of your own is stored in the stream. Lossless coding needs an integer wavelet.
 
 Pictures are PNG, JPEG, TIFF, PGM, PPM, PBM and PAM of 8 and 16 bits, arrays .npy and .npz of height × width or \
-height × width × components. RGB is coded as brightness and colour, and other components each by itself. The format is \
+height × width × components. RGB is coded as luminance and chrominance, other components separately. The format is \
 described in docs/format.md.";
 
 pub(super) const DECODE_EXAMPLES: &str = "\
@@ -124,23 +125,21 @@ Examples:
   liftc decode *.lpc -o pictures/
   curl … | liftc decode - -o - --format ppm | display
 
-A stream that ends early decodes to what it has, which is said: coarse resolutions come first. A stream that was \
-changed is an error.";
+A truncated stream decodes to what it holds, coarse resolutions first, with a note. A corrupted stream is an error.";
 
 pub(super) const KERNELS_EXAMPLES: &str = "\
 Examples:
   liftc kernels -w cdf97 --shape 1080x1920 -l 3 -o video.cu
   nvcc -cubin -arch=sm_90 -o video.cubin video.cu
 
-On the machine with the device, which then needs no compiler, for a plan of the same wavelet, shape, levels, sample \
-type and border rule:
+On the machine with the device, which then needs no compiler, load it for a plan of the same wavelet, shape, levels, \
+sample type and border rule:
   let device = device.with_kernels(Compiled::load(\"video.cubin\")?);
 
-The same plan, asked on another kind of device, may take other kernels: --multiprocessors says which device it will \
-be.";
+On another kind of device, the same plan may use other kernels: --multiprocessors specifies the device.";
 
 pub(super) const PAPERS_NOTES: &str = "\
-Without a CUDA device it prints the papers' figures and what is predicted.
+Without a CUDA device, it prints the papers' figures and the predictions.
 
 Examples:
   liftc papers --list
@@ -154,11 +153,11 @@ Examples:
   liftc bench --device cuda -w legall53 --shape 1080x1920 --batch 64 -l 3
   liftc bench --device cpu --threads 4 -w dd137 --sample i16,i32
 
-Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of \
-launches replayed as a graph, by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On \
-the CPU it is a memcpy by as many threads; `streaming` is a copy whose stores go past the caches, the least that \
-memory allows. Arrays of 480 MiB together are used in turn, so that nothing is found in a cache. Times are medians, \
-and ± is half the distance of the quartiles. Results are verified before anything is timed.";
+Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device, times are those \
+of launches replayed as a graph, by events; the copy is a kernel that reads and writes a 16-byte vector per thread. On \
+the CPU, the copy is a memcpy with as many threads; `streaming` is a copy with non-temporal stores, the least that \
+memory allows. Arrays of 480 MiB in all are used in turn, so that no data is in a cache. Times are medians, and ± is \
+half the interquartile range. Results are verified before timing.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

@@ -10,37 +10,37 @@ use std::path::PathBuf;
 /// Arguments of `factor`.
 #[derive(Debug, Args)]
 pub struct FactorArgs {
-    /// The bank: a wavelet of PyWavelets or of the catalogue, FILE.lift or FILE.lift#NAME, or a file of numbers (.txt,
-    /// .json, .npy)
+    /// Filter bank: a wavelet of PyWavelets or of the catalogue, FILE.lift or FILE.lift#NAME, or a file of numbers
+    /// (.txt, .json, .npy)
     #[arg(value_name = "WAVELET|FILE", required_unless_present = "lowpass", conflicts_with = "lowpass")]
     pub bank: Option<String>,
-    /// Taps of the low-pass filter, as in "1/8 1/4 3/4": low[k] = Σ taps[i]·x[2k + AT + i]. Alone it stands for the
-    /// orthogonal bank with its quadrature mirror
+    /// Taps of the low-pass filter, as in "1/8 1/4 3/4": low[k] = Σ taps[i]·x[2k + AT + i]. Without --highpass, the
+    /// bank is the orthogonal one with its quadrature mirror
     #[arg(long, value_name = "TAPS", allow_hyphen_values = true)]
     pub lowpass: Option<String>,
     /// Taps of the high-pass filter
     #[arg(long, value_name = "TAPS", allow_hyphen_values = true, requires = "lowpass")]
     pub highpass: Option<String>,
-    /// Where the low-pass filter begins, relative to 2k [default: where the bank reconstructs]
+    /// Position of the first low-pass tap, relative to 2k [default: one with perfect reconstruction]
     #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = place())]
     pub lowpass_at: Option<i64>,
-    /// Where the high-pass filter begins, relative to 2k [default: where the bank reconstructs]
+    /// Position of the first high-pass tap, relative to 2k [default: one with perfect reconstruction]
     #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = place())]
     pub highpass_at: Option<i64>,
-    /// What to make of it
+    /// Form of the factorisation
     #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "lifting")]
     pub into: Into,
-    /// Print all factorisations found, best first, with what they cost
+    /// Print all factorisations found, best first, with their costs
     #[arg(long, visible_alias = "all", conflicts_with_all = ["pick", "output"])]
     pub list: bool,
-    /// Write the N-th of the list instead of the first
+    /// Write the N-th factorisation of the list instead of the first
     #[arg(long, value_name = "N")]
     pub pick: Option<usize>,
-    /// Refuse what samples of this type cannot carry
+    /// Refuse factorisations that are too inaccurate for samples of this type
     #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
     pub sample: Carrier,
-    /// Border rule of the wavelet, under which round trips are measured [default: whole-symmetric if the filters are,
-    /// else periodic]
+    /// Border rule of the wavelet, also used to measure round trips [default: whole-symmetric for such filters, else
+    /// periodic]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
     /// Name of the wavelet [default: the bank's]
@@ -60,13 +60,13 @@ pub enum Into {
     Lattice,
 }
 
-/// Where a filter may begin.
+/// Allowed positions of a filter.
 fn place() -> clap::builder::RangedI64ValueParser<i64> {
     clap::value_parser!(i64).range(-1000..=1000)
 }
 
 impl Into {
-    /// As the library has it.
+    /// Equivalent of the library.
     pub fn factor(self) -> Factor {
         match self {
             Into::Lifting => Factor::Lifting,
@@ -85,7 +85,7 @@ pub enum Carrier {
 }
 
 impl Carrier {
-    /// As the library has it.
+    /// Equivalent of the library.
     pub fn precision(self) -> Precision {
         match self {
             Carrier::F32 => Precision::F32,

@@ -1,4 +1,4 @@
-//! Arguments of what takes pictures and arrays: `transform`, `encode`, `decode` and `info`.
+//! Arguments of commands for pictures and arrays: `transform`, `encode`, `decode` and `info`.
 
 use super::bench::{DeviceArg, coding_device, device};
 use super::values::{Shape, any_shape, boundary_values, format_values, sample_values, sides};
@@ -13,13 +13,13 @@ pub struct TransformArgs {
     /// Pictures or arrays; with --inverse, coefficients; `-` is the standard input
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
-    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    /// Output file, or directory for several inputs; `-` is the standard output
     #[arg(short, long, value_name = "FILE|DIR")]
     pub output: PathBuf,
     /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
     #[arg(short, long, required_unless_present = "inverse", conflicts_with = "inverse")]
     pub wavelet: Option<String>,
-    /// Number of levels, one for all transformed axes or one for each, as in 3,3,1 [default: 1]
+    /// Number of levels, for all transformed axes or for each, as in 3,3,1 [default: 1]
     #[arg(
         short,
         long,
@@ -30,63 +30,62 @@ pub struct TransformArgs {
         value_parser = clap::value_parser!(u32).range(0..=32)
     )]
     pub levels: Vec<u32>,
-    /// Undo a transform: coefficients back to the picture or array that they came from
+    /// Invert a transform: coefficients back to the original picture or array
     #[arg(long)]
     pub inverse: bool,
     /// Stop the inverse at this level: 0 is full size, 1 half, 2 a quarter
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=32))]
     pub level: Option<u32>,
-    /// What steps read beyond the border [default: the profile's or the wavelet's own]
+    /// Border extension [default: the profile's or the wavelet's own]
     #[arg(long, value_name = "RULE", conflicts_with = "inverse", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
-    /// Follow a format to the integer: border rule, order of axes, gain shift, sizes
+    /// Follow a format exactly: border rule, order of axes, gain shift, sizes
     #[arg(long, value_name = "FORMAT", conflicts_with = "inverse", value_parser = format_values())]
     pub profile: Option<Format>,
     /// Axes to transform, from 0 (outermost); negative ones count from the end [default: a picture's height and width,
     /// all axes of an array]
     #[arg(long, value_name = "AXES", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
     pub axes: Option<Vec<i64>>,
-    /// Position of the first sample, one for all transformed axes or one for each: at an odd one the high band comes
-    /// first [default: 0]
+    /// Position of the first sample, for all transformed axes or for each; at an odd position the high band comes first
+    /// [default: 0]
     #[arg(long, value_name = "POS", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
     pub origin: Vec<i64>,
-    /// Cut the data into tiles that know nothing of one another, of one length for all transformed axes or one for
-    /// each, as in 64x64: a multiple of 2^levels, or the axis's own
+    /// Divide the data into independent tiles, with one length for all transformed axes or one for each, as in 64x64: a
+    /// multiple of 2^levels, or the axis's length
     #[arg(long, value_name = "N|HxW", conflicts_with = "inverse", value_parser = any_shape)]
     pub tile: Option<Shape>,
-    /// Grow the data to multiples of 2^levels; the inverse crops
+    /// Pad the data to multiples of 2^levels; the inverse crops
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "inverse")]
     pub pad: Option<PadArg>,
-    /// Where coefficients are put [default: mallat]
+    /// Layout of the coefficients [default: mallat]
     #[arg(long, value_enum, conflicts_with = "inverse")]
     pub layout: Option<LayoutArg>,
     /// Type of samples and coefficients: i16, i32, i64, f16, f32, f64 [default: by the input]
     #[arg(long, value_name = "TYPE", conflicts_with = "inverse", value_parser = sample_values())]
     pub sample: Option<SampleType>,
-    /// Also draw the coefficients: low band as it is, details stretched around grey, bands outlined
+    /// Also draw the coefficients: the low band unchanged, details stretched around grey, bands outlined
     #[arg(long, value_name = "PNG|DIR")]
     pub picture: Option<PathBuf>,
-    /// What is written, where the name does not say it [default: .npy; for the inverse, what the coefficients came
-    /// from]
+    /// Output format, if the name does not determine it [default: npy; for the inverse, that of the original]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
-    /// What the inverse needs besides the coefficients: written here, or read from here with --inverse [default: the
-    /// name of the coefficients and .json]
+    /// Sidecar file with the data that the inverse needs: written, or read with --inverse [default: the coefficients'
+    /// name and .json]
     #[arg(long, value_name = "FILE")]
     pub sidecar: Option<PathBuf>,
-    /// With --inverse: go on with coefficients or a sidecar that were changed
+    /// With --inverse: accept coefficients or a sidecar that were changed
     #[arg(long)]
     pub force: bool,
-    /// Which array of a .npz
+    /// Name of the array in a .npz
     #[arg(long, value_name = "NAME", conflicts_with = "inverse")]
     pub array: Option<String>,
-    /// Where to transform: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
+    /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
     pub device: DeviceArg,
     /// Threads to use on the CPU [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -97,19 +96,19 @@ pub struct EncodeArgs {
     /// Pictures or arrays; `-` is the standard input
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
-    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    /// Output file, or directory for several inputs; `-` is the standard output
     #[arg(short, long, value_name = "FILE|DIR")]
     pub output: PathBuf,
-    /// Every sample comes back as it was; so it is if nothing else is said
+    /// Lossless (default): every sample is restored exactly
     #[arg(long, conflicts_with_all = ["psnr", "bpp", "quality"])]
     pub lossless: bool,
-    /// So good at least: peak signal-to-noise ratio in decibels, 40 is good and 50 is hardly to be seen
+    /// Minimum peak signal-to-noise ratio in decibels: 40 is good, and at 50 errors are hardly visible
     #[arg(long, value_name = "DB", allow_negative_numbers = true, conflicts_with_all = ["bpp", "quality"])]
     pub psnr: Option<f64>,
-    /// So small at most: bits for each pixel, all of its components together
+    /// Maximum bits per pixel, for all components together
     #[arg(long, value_name = "BITS", allow_negative_numbers = true, conflicts_with = "quality")]
     pub bpp: Option<f64>,
-    /// From 1 to 100: 8 less doubles the error
+    /// Quality from 1 to 100: 8 less doubles the error
     #[arg(long, value_name = "Q", allow_negative_numbers = true)]
     pub quality: Option<f64>,
     /// The wavelet: NAME, FILE.lift or FILE.lift#NAME [default: legall53 for lossless coding, else cdf97]
@@ -118,35 +117,34 @@ pub struct EncodeArgs {
     /// Number of levels
     #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(0..=16))]
     pub levels: u32,
-    /// Quality layers: each but the last halves what the stream takes up to the next; any prefix is a picture
+    /// Number of quality layers: each ends at about half the size of the next; any prefix is a picture
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub layers: u32,
-    /// Cut the picture into tiles that know nothing of one another, each side 64 at least and a multiple of 2^LEVELS
+    /// Divide the picture into independent tiles, each side at least 64 and a multiple of 2^LEVELS
     #[arg(long, value_name = "HxW", value_parser = tile)]
     pub tile: Option<[usize; 2]>,
-    /// How often each bitplane is gone through: 3 takes a little less room and more time
+    /// Passes per bitplane: 3 takes slightly less space and more time
     #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(2..=3))]
     pub passes: u8,
-    /// Go through so many of the lowest bitplanes once, and leave their signs and refinements as they are: takes less
-    /// time and a little more room
+    /// Number of fast bitplanes: the lowest ones have a single pass, which takes less time and slightly more space
     #[arg(long, value_name = "K", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=32))]
     pub fast: u32,
-    /// Fit the coder's tables to the picture, and send them along where that saves room; takes more time
+    /// Fit the coder's tables to the picture, and store them if that saves space; takes more time
     #[arg(long)]
     pub fit: bool,
-    /// Size of codeblocks, each side 4, 8, 16, 32 or 64
+    /// Codeblock size, each side 4, 8, 16, 32 or 64
     #[arg(long, value_name = "HxW", default_value = "64x64", value_parser = codeblock)]
     pub block: [usize; 2],
-    /// Which array of a .npz
+    /// Name of the array in a .npz
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
-    /// Where to transform and to code: best, cpu, cuda, or cuda:N for device number N
+    /// Device: best, cpu, cuda, or cuda:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = coding_device)]
     pub device: DeviceArg,
     /// Threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -174,28 +172,28 @@ pub struct DecodeArgs {
     /// Streams; `-` is the standard input
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
-    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    /// Output file, or directory for several inputs; `-` is the standard output
     #[arg(short, long, value_name = "FILE|DIR")]
     pub output: PathBuf,
-    /// Resolution: 0 is full size, 1 half, 2 a quarter
+    /// Resolution level: 0 is full size, 1 half, 2 a quarter
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=16))]
     pub level: Option<u32>,
-    /// So many quality layers only [default: all]
+    /// Number of quality layers to decode [default: all]
     #[arg(long, value_name = "N")]
     pub layers: Option<u32>,
-    /// This part of the picture only, in pixels of its full size: first row, first column, rows, columns
+    /// Decode only this part of the picture, in pixels at full size: first row, first column, rows, columns
     #[arg(long, value_name = "Y,X,H,W", value_parser = region)]
     pub region: Option<Region>,
-    /// What is written, where the name does not say it [default: .png]
+    /// Output format, if the name does not determine it [default: png]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
-    /// Where to transform and to code: best, cpu, cuda, or cuda:N for device number N
+    /// Device: best, cpu, cuda, or cuda:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = coding_device)]
     pub device: DeviceArg,
     /// Threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -223,7 +221,7 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// As it is named, and as files of it end.
+    /// Name of the format, and extension of its files.
     pub fn name(self) -> &'static str {
         match self {
             OutputFormat::Npy => "npy",
@@ -248,9 +246,9 @@ pub enum PadArg {
 /// `--layout`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum LayoutArg {
-    /// Bands apart, the low one first
+    /// Separate bands, the low band first
     Mallat,
-    /// Every coefficient where lifting in place leaves it
+    /// Coefficients as in-place lifting leaves them
     Interleaved,
 }
 

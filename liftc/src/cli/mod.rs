@@ -1,6 +1,6 @@
-//! The command line: what can be said, and what `--help` teaches.
+//! Command line: its arguments and their help.
 
-// Help is shown as it stands: what looks like a link is an index.
+// Help is shown verbatim: text that looks like a link is an index.
 #![allow(rustdoc::broken_intra_doc_links)]
 
 mod bench;
@@ -26,27 +26,27 @@ use std::path::PathBuf;
 #[command(name = "liftc", version, after_help = EXAMPLES, max_term_width = 120)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub struct Cli {
-    /// What to do; compile if nothing is said.
+    /// Command; compiling is the default.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// What to compile.
+    /// Arguments of compiling.
     #[command(flatten)]
     pub compile: CompileArgs,
 }
 
-/// What `liftc` does besides compiling.
+/// Commands other than compiling.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Report all errors and warnings of `.lift` files
     Check(CheckArgs),
     /// Print the catalogue
     List(ListArgs),
-    /// Print a wavelet as the compiler understands it, and what it is good for: filters, moments, norms, ranges, costs
+    /// Print a wavelet as the compiler understands it, with its filters, moments, norms, ranges and costs
     #[command(after_help = SHOW_NOTES)]
     Show(ShowArgs),
-    /// Say what is derived from a wavelet: window, row diagram, operations, input range, and what schedules move
+    /// Explain a wavelet: window, row diagram, operations, input range, and the data that schedules move
     Explain(ExplainArgs),
-    /// Take a filter bank apart into lifting steps or a lattice, and write it as a `.lift` file
+    /// Factor a filter bank into lifting steps or a lattice, and write it as a `.lift` file
     #[command(after_help = FACTOR_EXAMPLES)]
     Factor(Box<FactorArgs>),
     /// Draw a wavelet: scaling functions, wavelets, frequency responses and the lifting diagram, as SVG or PNG
@@ -54,21 +54,21 @@ pub enum Command {
     /// Transform pictures and arrays, and back
     #[command(after_help = TRANSFORM_EXAMPLES)]
     Transform(Box<TransformArgs>),
-    /// Code pictures as streams of few bytes: lossless, or as good or as small as asked for
+    /// Encode pictures as compressed streams: lossless, or to a given PSNR, size or quality
     #[command(after_help = ENCODE_EXAMPLES)]
     Encode(EncodeArgs),
     /// Decode streams of `encode` to pictures and arrays
     #[command(after_help = DECODE_EXAMPLES)]
     Decode(DecodeArgs),
-    /// Say what streams of `encode` hold
+    /// Describe the contents of streams of `encode`
     Info(InfoArgs),
-    /// Measure how long transforms take, as multiples of a copy of the same data
+    /// Measure transforms, in multiples of the time of a copy
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(Box<BenchArgs>),
-    /// Measure what tables of papers have, beside the papers' figures and the plans of today
+    /// Measure the tables of papers, next to the papers' figures and current plans
     #[command(after_help = PAPERS_NOTES)]
     Papers(PapersArgs),
-    /// Write the CUDA kernels that plans take, to be compiled where there is a compiler and no device
+    /// Write the CUDA kernels of a plan, to compile on a machine without a device
     #[command(after_help = KERNELS_EXAMPLES)]
     Kernels(KernelsArgs),
     /// Print the completions of a shell
@@ -81,7 +81,7 @@ pub enum Command {
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Name of the shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
@@ -89,7 +89,7 @@ pub struct CompletionsArgs {
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Directory to write liftc.1, liftc-transform.1 and so on to [default: liftc.1 to the standard output]
+    /// Directory for liftc.1, liftc-transform.1 and so on [default: liftc.1 to the standard output]
     pub dir: Option<PathBuf>,
 }
 
@@ -114,13 +114,13 @@ pub struct ShowArgs {
     /// Wavelets: NAME, FILE.lift or FILE.lift#NAME
     #[arg(required = true, value_name = "WAVELET")]
     pub wavelets: Vec<String>,
-    /// Levels for which bands are described
+    /// Number of levels for which bands are described
     #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub levels: u32,
-    /// Only the wavelet's text
+    /// Print only the wavelet's text
     #[arg(long, conflicts_with = "json")]
     pub text: bool,
-    /// All of it as JSON: a list with an object for each wavelet
+    /// Print everything as JSON: a list with an object for each wavelet
     #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! Values that several commands take, and how they are read.
+//! Values shared by several commands, and their parsers.
 
 use lifting::{Boundary, Format, SampleType};
 
@@ -11,7 +11,7 @@ pub(super) fn any_shape(text: &str) -> Result<Shape, String> {
     sides.ok_or_else(|| "write the lengths of the axes as 1080x1920, each at least 1".into())
 }
 
-/// Height and width, as 480x640; `None` if a side is no number, or no good one.
+/// Height and width, as 480x640; `None` if a side is not a number, or not a valid one.
 pub(super) fn sides(text: &str, is_good: impl Fn(&usize) -> bool) -> Option<[usize; 2]> {
     let side = |text: &str| text.parse().ok().filter(&is_good);
     let (height, width) = text.split_once('x')?;
@@ -48,7 +48,7 @@ pub(super) fn sample_values() -> impl clap::builder::TypedValueParser<Value = Sa
     named(SampleType::ALL.map(|s| (s.name(), s)))
 }
 
-/// A parser of names; clap lists them in the help and proposes the nearest.
+/// Parser of names; clap lists them in the help and suggests the nearest.
 pub(super) fn named<T: Clone + Send + Sync + 'static>(
     values: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl clap::builder::TypedValueParser<Value = T> {

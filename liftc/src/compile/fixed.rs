@@ -1,4 +1,4 @@
-//! `--shape`: functions for one shape each, whose launches are those of a plan.
+//! `--shape`: functions for one shape each, with the launches of a plan.
 
 use crate::bench::{pitched, shape_text, with_sample};
 use crate::cli::CompileArgs;
@@ -8,12 +8,12 @@ use lifting_codegen::emit::Request;
 use lifting_planner::emit::Fixed;
 use lifting_planner::{Machine, Tuning, sample_of};
 
-/// The transforms that were asked for, in every sample type; none if no shape was.
+/// Requested transforms in every sample type; empty without a shape.
 pub fn transforms(args: &CompileArgs, request: &Request) -> Outcome<Vec<Fixed>> {
     let (shapes, levels) = (&args.fixed.shape, &args.fixed.levels);
     if levels.len() > 1 && levels.len() != shapes.len() {
-        return Err(usage(format!("there are {} shapes and {} numbers of levels", shapes.len(), levels.len()))
-            .help("say -l once for all shapes, or a number for each"));
+        return Err(usage(format!("there are {} shapes but {} numbers of levels", shapes.len(), levels.len()))
+            .help("give -l one number for all shapes, or one for each"));
     }
     let mut all: Vec<Fixed> = Vec::new();
     for &scalar in request.samples {
@@ -70,7 +70,7 @@ fn transform<T: Sample>(one: &One) -> Outcome<Fixed> {
     builder.fixed(&name).map_err(|e| usage(e).at(shape_text(one.shape)))
 }
 
-/// What launches are chosen for.
+/// Tuning for the requested machine.
 pub fn tuning(args: &CompileArgs) -> Tuning {
     let machine = match args.fixed.multiprocessors {
         Some(multiprocessors) => Machine::default().with_multiprocessors(multiprocessors),
@@ -79,7 +79,7 @@ pub fn tuning(args: &CompileArgs) -> Tuning {
     Tuning::new(Schedule::Auto, machine, String::new())
 }
 
-/// The words of the command that ask for them.
+/// Options of the command that request these functions.
 pub fn words(args: &CompileArgs) -> Vec<String> {
     let fixed = &args.fixed;
     if fixed.shape.is_empty() {

@@ -221,7 +221,7 @@ fn of_json(text: &str) -> Outcome<Filters> {
     use serde_json::Value;
     let value: Value = serde_json::from_str(text).map_err(|e| no_json(&e))?;
     let Value::Object(map) = value else {
-        return Err(input("is no JSON object").help("write {\"lowpass\": [1, 2], \"highpass\": [1, -2]}"));
+        return Err(input("is not a JSON object").help("write {\"lowpass\": [1, 2], \"highpass\": [1, -2]}"));
     };
     const KEYS: [&str; 12] = [
         "lowpass",
