@@ -2,16 +2,15 @@
 //!
 //! The crate has three layers, and each uses only those before it:
 //!
-//! 1. **core** is what a wavelet is and what it does: [`scheme`] (steps, domains, border rules), [`geometry`] (where the
-//!    samples of every band stand), [`sample`] (the arithmetic of a step), [`oracle`] (the definition of a transform) and
-//!    [`adjoint`].
-//! 2. **algebra** is what can be said of it: [`laurent`], [`polyphase`], [`factor`], [`spectral`], [`analysis`],
-//!    [`rounding`].
-//! 3. **language** is text: [`parse`](mod@parse), [`validate`], [`print`](mod@print), [`numbers`].
+//! 1. **core** models a wavelet and executes it: [`scheme`] (steps, domains, border rules), [`geometry`] (positions of
+//! the samples of every band), [`sample`] (the arithmetic of a step), [`oracle`] (the reference transform) and
+//! [`adjoint`].
+//! 2. **algebra** analyses it: [`laurent`], [`polyphase`], [`factor`], [`spectral`], [`analysis`], [`rounding`].
+//! 3. **language** reads and writes text: [`parse`](mod@parse), [`validate`], [`print`](mod@print), [`numbers`].
 //!
-//! Where to read on: `docs/language.md` is the language's reference. [`scheme`] says what a wavelet is,
-//! [`parse`](mod@parse) has the grammar, [`validate`] the rules; `src/language/linear.rs` says how an expression
-//! becomes taps. `lifting-codegen` takes schemes from here to kernels.
+//! Read on in `docs/language.md`, the reference of the language. [`scheme`] defines the wavelet, [`parse`](mod@parse)
+//! the grammar, [`validate`] the rules; `src/language/linear.rs` turns expressions into taps. `lifting-codegen` turns
+//! schemes into kernels.
 
 mod algebra;
 mod core;

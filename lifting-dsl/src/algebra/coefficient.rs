@@ -1,4 +1,4 @@
-//! What polynomials are made of: exact rationals, or [`Float`]s where a filter is irrational.
+//! Coefficients of polynomials: exact rationals, or [`Float`]s for irrational filters.
 
 use crate::algebra::float::Float;
 use crate::core::weight::{Weight, rational_of_f64};
@@ -7,16 +7,16 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-/// A field element. The operations have names of their own so that generic code needs no bounds on references.
+/// A field element. Named operations spare generic code the bounds on references.
 pub trait Coefficient: Clone + PartialEq + Debug {
-    /// True if arithmetic is exact, so that an equality is a proof.
+    /// Whether arithmetic is exact, so that an equality is a proof.
     const EXACT: bool;
 
     /// 0.
     fn zero() -> Self;
     /// 1.
     fn one() -> Self;
-    /// The value nearest to a rational; that rational itself if the type is exact.
+    /// The value nearest to a rational, or the rational itself in an exact type.
     fn from_rational(r: &BigRational) -> Self;
     /// The exact value of a finite `f64`; 0 for anything else.
     fn from_f64(x: f64) -> Self;
@@ -34,7 +34,7 @@ pub trait Coefficient: Clone + PartialEq + Debug {
     fn is_zero(&self) -> bool;
     /// The nearest `f64`.
     fn to_f64(&self) -> f64;
-    /// As a weight of a lifting step: exact if the type is, else the nearest `f64`.
+    /// The weight of a lifting step: exact in an exact type, else the nearest `f64`.
     fn to_weight(&self) -> Weight;
     /// Compares absolute values.
     fn cmp_abs(&self, other: &Self) -> Ordering;
@@ -44,8 +44,7 @@ pub trait Coefficient: Clone + PartialEq + Debug {
         Self::from_rational(&BigRational::from_integer(n.into()))
     }
 
-    /// The value of a weight: exact for a rational weight in an exact type; an irrational one counts as the `f64`
-    /// that it is executed with.
+    /// The value of a weight: exact for a rational weight in an exact type; an irrational one counts as its `f64`.
     fn from_weight(w: &Weight) -> Self {
         match w {
             Weight::Rational(r) => Self::from_rational(r),
@@ -58,7 +57,7 @@ pub trait Coefficient: Clone + PartialEq + Debug {
         if self.to_f64() < 0.0 { self.negated() } else { self.clone() }
     }
 
-    /// Zero, or so small next to `scale` that it is taken for zero: |self| ≤ tolerance · scale.
+    /// Whether |self| ≤ tolerance · scale, so that self counts as zero.
     fn negligible(&self, scale: f64, tolerance: f64) -> bool {
         self.is_zero() || (tolerance > 0.0 && self.to_f64().abs() <= scale * tolerance)
     }

@@ -1,4 +1,4 @@
-//! Schemes from lattices and from filter banks: how either becomes steps.
+//! Construction of schemes from lattices and filter banks.
 
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::factor::candidates::{Known, candidates};
@@ -78,14 +78,14 @@ impl Scheme {
     }
 }
 
-/// A bank taken apart, its steps, and whether `f32` samples can take them.
+/// A factored bank, its steps, and whether they suit `f32` samples.
 pub(crate) struct FactoredBank {
     pub(crate) factored: Factored,
     pub(crate) steps: Vec<Step>,
     pub(crate) fit_for_f32: bool,
 }
 
-/// Takes a bank apart in the best way that there is.
+/// Factors a bank in the best way found.
 pub(crate) fn factor_bank(low: &Filter, high: &Filter, factor: Factor) -> Result<FactoredBank, FactorError> {
     let beam = beam(low.taps.len() + high.taps.len());
     let found = candidates(&Known::from_filters(low, high), factor, beam)?;
@@ -97,12 +97,12 @@ pub(crate) fn factor_bank(low: &Filter, high: &Filter, factor: Factor) -> Result
     })
 }
 
-/// How broad to search for the steps of a bank: the time grows with the square of the taps and with this.
+/// Width of the search for the steps of a bank; the time grows with the square of the taps times this.
 fn beam(taps: usize) -> usize {
     (1024 / taps.max(1)).clamp(4, Options::default().beam)
 }
 
-/// What it costs to take a bank apart, in units of some microseconds.
+/// Cost of factoring a bank, in units of some microseconds.
 pub(crate) fn cost(taps: usize, factor: Factor) -> u64 {
     let square = (taps * taps) as u64;
     match factor {
@@ -120,7 +120,7 @@ fn rational(w: &Weight) -> Option<&BigRational> {
 
 /// The first stage, from 0, that has no inverse in `f64`.
 pub(crate) fn singular_stage(lattice: &Lattice<Weight>) -> Option<usize> {
-    // Exactly where that is known, and to f64's precision elsewhere: the sum of two f64 products is exact in `Float`.
+    // Exact for rational entries, to f64's precision otherwise: the sum of two f64 products is exact in `Float`.
     lattice.map(Float::from_weight).stages.iter().position(|stage| {
         let [[a, b], [c, d]] = stage.rows();
         let size = a.times(&d).to_f64().abs() + b.times(&c).to_f64().abs();
@@ -128,7 +128,7 @@ pub(crate) fn singular_stage(lattice: &Lattice<Weight>) -> Option<usize> {
     })
 }
 
-/// Lifting steps for a lattice without singular stages: exact if it is short and rational. `Err` says why not.
+/// Lifting steps for a lattice without singular stages: exact if it is short and rational. `Err` holds the reason.
 pub(crate) fn lower(lattice: &Lattice<Weight>) -> Result<Vec<Step>, String> {
     const MAX_STAGES: usize = 8;
     const MAX_BITS: u64 = 512;

@@ -1,11 +1,11 @@
-//! A binary floating-point number with 512 significant bits: enough to factor the longest filters people name.
+//! Binary floating-point numbers with 512 significant bits, for factoring the longest named filters.
 //!
-//! Double precision is not: the lattice angles of db20 computed from its published 17-digit taps are wrong in the
-//! first digit, because every step of the recursion divides by an outer tap that is 10¹⁵ times smaller than the
-//! largest. Starting from 120 digits leaves more than a hundred correct ones at the end.
+//! Double precision does not suffice: the lattice angles of db20 from its published 17-digit taps are wrong in the
+//! first digit. Every step of the recursion divides by an outer tap that is 10¹⁵ times smaller than the largest.
+//! Starting from 120 digits leaves more than a hundred correct ones.
 //!
-//! The type is deliberately small: results are rounded to nearest (halves away from zero) at [`Float::PRECISION`]
-//! bits, there is no infinity and no NaN, and the exponent does not overflow.
+//! The type is deliberately small. Results are rounded to nearest (halves away from zero) at [`Float::PRECISION`] bits,
+//! there is no infinity and no NaN, and the exponent does not overflow.
 
 use crate::core::weight::Weight;
 use num_bigint::{BigInt, Sign};
@@ -77,7 +77,7 @@ impl Float {
         let dropped = (bits - 64).max(0) as u64;
         let mut head = (magnitude >> dropped).iter_u64_digits().next().unwrap_or(0);
         if dropped > 0 && magnitude.trailing_zeros().is_some_and(|z| z < dropped) {
-            // What was cut off decides ties; below the 53 bits that are kept, one bit tells of all of it.
+            // The bits cut off decide ties; one bit below the 53 kept ones represents them all.
             head |= 1;
         }
         let value = head as f64 * 2f64.powi((self.exponent + dropped as i64) as i32);
@@ -111,7 +111,7 @@ impl Float {
         if self.is_zero() {
             return Some(Float::zero());
         }
-        // Twice the precision and an even exponent leave `PRECISION` bits and more in the integer root.
+        // Twice the precision and an even exponent leave at least `PRECISION` bits in the integer root.
         let mut shift = (2 * Float::PRECISION + 2).saturating_sub(self.mantissa.bits()) as i64;
         if (self.exponent - shift) % 2 != 0 {
             shift += 1;
@@ -124,8 +124,7 @@ impl Float {
         Float { mantissa: self.mantissa.clone(), exponent: if self.is_zero() { 0 } else { self.exponent + n } }
     }
 
-    /// Scientific notation with the given number of significant digits (at least one), correctly rounded from the
-    /// value up to the last digit.
+    /// Scientific notation with the given number of significant digits (at least one), correctly rounded.
     pub fn to_decimal(&self, digits: u32) -> String {
         if self.is_zero() {
             return "0".into();
@@ -136,7 +135,7 @@ impl Float {
             (r.numer().clone(), r.denom().clone())
         };
         let ten = |e: i64| BigInt::from(10).pow(e as u32);
-        // An estimate of the decimal exponent, at most one too small or too large; corrected below.
+        // An estimate of the decimal exponent, off by at most one; corrected below.
         let mut e = ((n.bits() as f64 - d.bits() as f64) * std::f64::consts::LOG10_2).floor() as i64;
         loop {
             let scale = i64::from(digits) - 1 - e;
@@ -279,7 +278,7 @@ impl fmt::Debug for Float {
 }
 
 impl fmt::Display for Float {
-    /// Scientific notation; the precision is the number of significant digits (17 unless told).
+    /// Scientific notation; the precision is the number of significant digits (default 17).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_decimal(f.precision().unwrap_or(17) as u32))
     }

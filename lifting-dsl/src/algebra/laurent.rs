@@ -164,7 +164,7 @@ impl<C: Coefficient> Laurent<C> {
         Laurent::new(2 * self.low, spread)
     }
 
-    /// The polynomial p with p(z²)·z^parity being the terms of that parity (0 or 1).
+    /// The polynomial p such that p(z²)·z^parity has the terms of that parity (0 or 1).
     pub fn phase(&self, parity: i64) -> Laurent<C> {
         let low = (self.low - parity).div_euclid(2);
         let high = (self.high() - parity).div_euclid(2);
@@ -221,8 +221,8 @@ impl<C: Coefficient> fmt::Display for Laurent<C> {
     }
 }
 
-/// A 2×2 matrix of Laurent polynomials: of an analysis bank, `rows[0]` makes the low band and `rows[1]` the high
-/// band, column 0 acts on the even phase and column 1 on the odd phase.
+/// A 2×2 matrix of Laurent polynomials. In an analysis bank, `rows[0]` makes the low band and `rows[1]` the high band;
+/// column 0 acts on the even phase and column 1 on the odd phase.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Matrix<C> {
     /// The entries, `rows[row][column]`.
@@ -293,8 +293,8 @@ impl<C: Coefficient> Matrix<C> {
         self.transposed().map(Laurent::reversed)
     }
 
-    /// The adjugate divided by the term of the determinant that is largest: the inverse where the determinant is a
-    /// monomial, the nearest there is otherwise. `None` if the determinant is zero.
+    /// The adjugate divided by the largest term of the determinant: the inverse if the determinant is a monomial, else
+    /// an approximation to it. `None` if the determinant is zero.
     pub fn quasi_inverse(&self) -> Option<Matrix<C>> {
         let determinant = self.determinant();
         let (n, c) = determinant.largest()?;
@@ -316,7 +316,7 @@ impl<C: Coefficient> Matrix<C> {
         self.rows.iter().flatten().map(Laurent::max_abs).fold(0.0, f64::max)
     }
 
-    /// The largest difference from another matrix: of all coefficients of all entries.
+    /// The largest difference of any coefficient of any entry from another matrix.
     pub fn distance(&self, other: &Matrix<C>) -> f64 {
         self.minus(other).max_abs()
     }

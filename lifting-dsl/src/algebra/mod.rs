@@ -1,9 +1,9 @@
-//! The algebra of two-channel filter banks: polynomials over exact rationals or long floats, factorisations, the named
-//! families, and what can be computed of a wavelet without running it.
+//! The algebra of two-channel filter banks: polynomials over exact rationals or long floats, factorisations, named
+//! families, and analysis of wavelets without running them.
 //!
-//! [`coefficient`] and [`float`] are the numbers, [`laurent`] and [`polyphase`] the polynomials and matrices of them;
-//! [`spectral`] makes filters, [`factor`] takes them apart, [`analysis`] measures the result, [`rounding`]
-//! bounds what it is off by.
+//! [`coefficient`] and [`float`] are the numbers; [`laurent`] and [`polyphase`] the polynomials and matrices.
+//! [`spectral`] makes filters, [`factor`] factors them, [`analysis`] measures the result, [`rounding`] bounds its
+//! error.
 
 pub mod analysis;
 pub mod coefficient;

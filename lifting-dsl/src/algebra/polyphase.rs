@@ -1,8 +1,8 @@
-//! Schemes as matrices, filter banks as matrices, and the proof that one undoes the other.
+//! Polyphase matrices of schemes and filter banks, and the proof that one undoes the other.
 //!
 //! Every lifting scheme is a 2×2 [`Matrix`] of Laurent polynomials that takes (even, odd) to (low, high): the product
-//! of its steps, the first step rightmost. Integer steps count with their linear part, `Σ w·x / 2^shift`, the rounding
-//! left out. The rows of the matrix, interleaved, are the equivalent analysis filters.
+//! of its steps, the first step rightmost. Integer steps count by their linear part, `Σ w·x / 2^shift`, without the
+//! rounding. The rows of the matrix, interleaved, are the equivalent analysis filters.
 
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::laurent::{Laurent, Matrix};
@@ -14,7 +14,7 @@ use std::fmt;
 
 /// A pair of filters: taps of z^n at position 2k + n, for low and high alike.
 ///
-/// As an analysis bank: `low[k] = Σ low.at(n) · x[2k + n]`, and so for the high band. As a synthesis bank: band
+/// As an analysis bank: `low[k] = Σ low.at(n) · x[2k + n]`, and likewise for the high band. As a synthesis bank: band
 /// sample k adds `low[k] · low.at(n)` to `x[2k + n]`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bank<C> {
@@ -37,7 +37,7 @@ impl<C: Coefficient> Bank<C> {
         Bank { low: filter(&m.rows[0]), high: filter(&m.rows[1]) }
     }
 
-    /// The synthesis bank whose synthesis matrix, from (low, high) to (even, odd), is given.
+    /// The synthesis bank with a given synthesis matrix, from (low, high) to (even, odd).
     pub fn from_synthesis_matrix(m: &Matrix<C>) -> Bank<C> {
         // even[k] takes c·low[k + o]: band sample j reaches position 2(j − o), hence the reversal.
         Bank::from_matrix(&m.adjoint())
@@ -49,8 +49,8 @@ impl<C: Coefficient> Bank<C> {
     }
 
     /// The analysis bank of an orthogonal wavelet as PyWavelets' `periodization` mode applies it, from its
-    /// reconstruction lowpass `rec_lo` (which is `dec_lo` reversed): both filters at 1 − length/2, the highpass
-    /// being the alternated reversal of the lowpass. The length must be even.
+    /// reconstruction lowpass `rec_lo` (`dec_lo` reversed). Both filters begin at 1 − length/2; the highpass is the
+    /// alternated reversal of the lowpass. The length must be even.
     pub fn orthogonal(rec_lo: &[C]) -> Bank<C> {
         let high = rec_lo.iter().rev().enumerate();
         // PyWavelets: rec_hi[i] = (−1)^i · dec_lo[i], and the decomposition filters are the reconstruction ones
@@ -63,8 +63,8 @@ impl<C: Coefficient> Bank<C> {
 
 /// The polyphase matrix of analysis steps, in their order of execution.
 ///
-/// Exact in an exact type where the weights are rational; an irrational weight counts as the `f64` that it is
-/// executed with, so the matrix is that of the transform that runs, before rounding.
+/// Exact in an exact type if the weights are rational. An irrational weight counts as its `f64`, so the matrix is that
+/// of the executed transform, before rounding.
 pub fn of_steps<C: Coefficient>(steps: &[Step]) -> Matrix<C> {
     steps.iter().fold(Matrix::identity(), |m, step| of_step(step).times(&m))
 }
@@ -88,8 +88,7 @@ pub fn of_step<C: Coefficient>(step: &Step) -> Matrix<C> {
     }
 }
 
-/// What a lifting step adds to its target, `Σ weight · z^offset`, the sign of `-=` included; the zero polynomial
-/// for a scaling.
+/// The stencil of a lifting step, `Σ weight · z^offset`, including the sign of `-=`; zero for a scaling.
 pub fn stencil<C: Coefficient>(step: &Step) -> Laurent<C> {
     let (op, terms): (Op, Vec<(i32, C)>) = match step {
         Step::Integer(s) => {
@@ -120,17 +119,17 @@ pub fn stencil<C: Coefficient>(step: &Step) -> Laurent<C> {
     }
 }
 
-/// The filters that a scheme amounts to.
+/// The equivalent filters of a scheme.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filters<C> {
-    /// What one level of analysis does away from the borders.
+    /// One level of analysis, away from the borders.
     pub analysis: Bank<C>,
-    /// What one level of synthesis does away from the borders.
+    /// One level of synthesis, away from the borders.
     pub synthesis: Bank<C>,
 }
 
 impl<C: Coefficient> Filters<C> {
-    /// The equivalent filters of analysis steps and of the synthesis steps that are run against them.
+    /// The equivalent filters of analysis steps and of the synthesis steps that undo them.
     pub fn of(analysis: &[Step], synthesis: &[Step]) -> Filters<C> {
         Filters {
             analysis: Bank::from_matrix(&of_steps(analysis)),
@@ -144,12 +143,12 @@ impl<C: Coefficient> Filters<C> {
     }
 }
 
-/// How well synthesis undoes analysis, rounding of the samples apart.
+/// Accuracy with which synthesis undoes analysis, apart from rounding of the samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reconstruction {
     /// The product of the two polyphase matrices is the identity, as polynomials over the rationals.
     Exact,
-    /// The product differs from the identity; no output sample by more than this multiple of the largest input.
+    /// The product differs from the identity, by at most this multiple of the largest input in each output sample.
     Bounded(f64),
 }
 
@@ -166,8 +165,9 @@ impl Reconstruction {
         }
     }
 
-    /// Of a scheme, in exact arithmetic on the weights that are executed. Integer schemes reconstruct exactly by
-    /// construction, wrapping and rounding included; so do real ones but for scalings by c whose 1/c was rounded.
+    /// The reconstruction of a scheme, in exact arithmetic on the executed weights. Integer schemes reconstruct exactly
+    /// by construction, including wrapping and rounding. So do real ones, except for scalings by c whose 1/c was
+    /// rounded.
     pub fn of_scheme(scheme: &Scheme) -> Reconstruction {
         let analysis = of_steps::<BigRational>(scheme.steps());
         Reconstruction::of(&analysis, &of_steps(&scheme.inverse_steps()))

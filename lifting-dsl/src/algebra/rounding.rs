@@ -1,12 +1,12 @@
-//! How far rounding takes the results of a real scheme from exact ones, whether its steps are executed or its filters.
+//! Rounding bounds: distance of the results of a real scheme, as steps or as filters, from exact ones.
 //!
-//! A result is a sum over paths: each goes from a sample to the result through weights of the steps. Executed in
-//! floating point, every weight, product and sum on a path is off by a factor 1 + δ, |δ| ≤ u, so a path of n of them is
-//! off by (1 + u)ⁿ − 1 of itself at most (Higham, "Accuracy and Stability of Numerical Algorithms", lemma 3.1).
+//! A result is a sum over paths; each leads from a sample to the result through weights of the steps. In floating
+//! point, every weight, product and sum on a path is off by a factor 1 + δ, |δ| ≤ u. So a path of n of them is off by
+//! at most (1 + u)ⁿ − 1 of itself (Higham, "Accuracy and Stability of Numerical Algorithms", lemma 3.1).
 //!
-//! The sum of all paths' magnitudes is what the same steps make of |x| with positive weights:
-//! [`Rounding::magnitudes`]. A tap of a filter is a sum of paths, so the bound holds for filters as well. Underflow is
-//! left out.
+//! The sum of the magnitudes of all paths is the result of the same steps with positive weights on |x|:
+//! [`Rounding::magnitudes`]. A tap of a filter is a sum of paths, so the bound holds for filters too. Underflow is
+//! ignored.
 
 use crate::algebra::float::Float;
 use crate::algebra::laurent::Laurent;
@@ -15,7 +15,7 @@ use crate::core::sample::SampleType;
 use crate::core::scheme::{Domain, Op, RealStep, ScaleStep, Scheme, Step};
 use crate::core::weight::Weight;
 
-/// What bounds the rounding of one direction of a real scheme.
+/// Bound on the rounding errors of one direction of a real scheme.
 ///
 /// ```
 /// use lifting_dsl::{rounding::Rounding, sample::SampleType};
@@ -33,13 +33,13 @@ pub struct Rounding {
 }
 
 impl Rounding {
-    /// Of analysis; none of integer schemes.
+    /// The bound of analysis; `None` for integer schemes.
     pub fn of_analysis(scheme: &Scheme) -> Option<Rounding> {
         let Filters { analysis, .. } = Filters::<Float>::of_scheme(scheme);
         Rounding::of(scheme, Op::Add, [&analysis.low, &analysis.high])
     }
 
-    /// Of synthesis; none of integer schemes.
+    /// The bound of synthesis; `None` for integer schemes.
     pub fn of_synthesis(scheme: &Scheme) -> Option<Rounding> {
         let Filters { synthesis, .. } = Filters::<Float>::of_scheme(scheme);
         Rounding::of(scheme, Op::Sub, [&synthesis.low, &synthesis.high])
@@ -57,9 +57,9 @@ impl Rounding {
         };
         let magnitudes: Option<Vec<Step>> = scheme.steps().iter().map(step).collect();
         let magnitudes = Scheme::from_steps(scheme.name(), Domain::Real, scheme.boundary(), magnitudes?).ok()?;
-        // A weight, a product, and as many sums as there are taps.
+        // A weight, a product, and one sum per tap.
         let lifted: usize = scheme.steps().iter().map(|step| 2 + taps(step)).sum();
-        // Of a band sample's filter in synthesis, every other tap is in one result, from either band.
+        // In synthesis a result takes every other tap of a band's filter, from either band.
         let filtered = 2 + filters.iter().map(|filter| filter.terms().count()).sum::<usize>();
         Some(Rounding { magnitudes, operations: lifted.max(filtered) as u32 })
     }
@@ -70,8 +70,8 @@ impl Rounding {
         &self.magnitudes
     }
 
-    /// How much of its magnitude a result may be off by, after so many passes over an axis. Each may round its results
-    /// to the type in memory.
+    /// Largest error of a result relative to its magnitude, after `passes` passes over an axis. Each pass may round its
+    /// results to the type in memory.
     pub fn share(&self, sample: SampleType, passes: u32) -> f64 {
         let epsilon = if sample == SampleType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
         let stored: f64 = match sample {
@@ -102,7 +102,7 @@ mod tests {
         assert!(Rounding::of_analysis(&wavelet("legall53", legall53())).is_none());
     }
 
-    /// The magnitudes of a path are at least those of the filters, and more where paths cancel.
+    /// The magnitudes of paths are at least those of the filters, and larger where paths cancel.
     #[test]
     fn magnitudes_bound_filters() {
         let scheme = wavelet("cdf97", cdf97());

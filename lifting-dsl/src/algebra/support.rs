@@ -1,4 +1,4 @@
-//! How long the filters of a wavelet are.
+//! Lengths of the filters of a wavelet.
 
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::float::Float;
@@ -7,13 +7,12 @@ use crate::algebra::polyphase::{Bank, Filters};
 use crate::core::scheme::{Scheme, Step};
 use num_rational::BigRational;
 
-/// Taps smaller than this share of a filter's largest are what rounded weights leave of zeros.
+/// Taps below this fraction of a filter's largest are zeros perturbed by rounded weights.
 const ROUNDED: f64 = 1e-13;
 
 impl Scheme {
-    /// The length L of its filters as filter banks have them: the smallest even number for which the taps of both
-    /// analysis filters lie at −L/2 + 1 to L/2 around the even position of their coefficient. It is PyWavelets'
-    /// `dec_len`.
+    /// The length L of the wavelet's filters, in taps: the smallest even number such that the taps of both analysis
+    /// filters lie at −L/2 + 1 to L/2 around the even position of their coefficient. It is PyWavelets' `dec_len`.
     ///
     /// ```
     /// let length = |text| lifting_dsl::compile(text).unwrap().schemes[0].filter_length();
@@ -22,7 +21,7 @@ impl Scheme {
     /// assert_eq!(length(legall), 6);
     /// ```
     pub fn filter_length(&self) -> usize {
-        // The taps at the ends of long orthogonal filters are tiny, but they are there.
+        // The end taps of long orthogonal filters are tiny, but they count.
         if let Some(lattice) = self.lattice() {
             return length(&Bank::from_matrix(&lattice.map(Float::from_weight).matrix()));
         }
@@ -34,8 +33,8 @@ impl Scheme {
         length(&Bank { low: cleaned(bank.low), high: cleaned(bank.high) })
     }
 
-    /// Its analysis and synthesis filters, low then high, each as position of the first tap, relative to that of the
-    /// coefficient's pair, and taps.
+    /// The analysis and the synthesis filters, low then high. Each is the position of the first tap, relative to the
+    /// coefficient's pair, and the taps.
     pub fn filters(&self) -> [(i64, Vec<f64>); 4] {
         let Filters { analysis, synthesis } = Filters::<Float>::of_scheme(self);
         [analysis.low, analysis.high, synthesis.low, synthesis.high]

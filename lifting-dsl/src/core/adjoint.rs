@@ -1,21 +1,21 @@
-//! The adjoint (transpose) of a real transform, derived from its steps: what a gradient flows back through.
+//! The adjoint (transpose) of a real transform, derived from its steps; gradients flow back through it.
 //!
-//! A step `target += W·other` is linear, and its adjoint is `other += Wᵀ·target`; the adjoint of a product is the
-//! product of the adjoints in reverse order. So T* is a list of lifting steps as well, [`steps`]: every stencil
-//! reversed, target and source exchanged, the last step first, scalings as they are.
+//! A step `target += W·other` is linear, and its adjoint is `other += Wᵀ·target`. The adjoint of a product is the
+//! product of the adjoints in reverse order. So T* is a list of lifting steps too, [`steps`]: every stencil reversed,
+//! target and source exchanged, the last step first, scalings unchanged.
 //!
-//! What remains is the border. Where a step read beyond the line, the border rule gave it another sample, or the same
-//! one once more, and the adjoint must return to that sample what it gave. [`border`] says how an executor does so:
+//! Borders need more. Where a step read beyond the line, the border rule supplied another sample, and the adjoint must
+//! return the contribution to that sample. [`border`] says how an executor does so:
 //!
-//! - `periodic` and `zero`: nothing to do; the steps run under the same rule. So an adjoint is a transform like any
-//!   other, of another wavelet, [`Scheme::adjoint`], and runs as one, by all that makes transforms fast.
-//! - `whole-symmetric` with symmetric steps: run the steps under the same rule between a doubling of the first and the
-//!   last sample of every line and a halving of them. (A symmetric step commutes with the symmetric extension. In the
-//!   inner product of the extended, periodic signals the two samples that are reflected about count once where the
-//!   others count twice; the factors 2 and 1/2, exact in floating point, change between that inner product and the plain one.)
-//! - everything else: run each step under the rule `zero` and then its [`folds`], a handful of single taps.
+//! - `periodic` and `zero`: nothing to do; the steps run under the same rule. Such an adjoint is the transform of
+//! another wavelet, [`Scheme::adjoint`], so every fast path applies to it.
+//! - `whole-symmetric` with symmetric steps: double the first and last sample of every line, run the steps under the
+//! same rule, then halve these samples. (A symmetric step commutes with the symmetric extension. The inner product of
+//! the extended, periodic signals counts the two reflected samples once and the others twice. The factors 2 and 1/2,
+//! exact in floating point, convert between that inner product and the plain one.)
+//! - otherwise: run each step under the rule `zero`, then its [`folds`], a handful of single taps.
 //!
-//! [`crate::core::oracle::Transform::adjoint`] executes all of them so; of a multi-level transform, axis by axis.
+//! [`crate::core::oracle::Transform::adjoint`] executes all of them this way, axis by axis for several levels.
 //!
 //! ```
 //! use lifting_dsl::{adjoint, compile, Boundary};
@@ -32,7 +32,8 @@ use crate::core::weight::Weight;
 
 /// The steps of the adjoint away from borders; `None` if one is an integer step, which rounds and so has no adjoint.
 ///
-/// Of analysis steps: they take coefficients to a signal, as synthesis does. Of synthesis steps: the reverse.
+/// The adjoint of analysis steps takes coefficients to a signal, as synthesis does; that of synthesis steps, the
+/// reverse.
 pub fn steps(steps: &[Step]) -> Option<Vec<Step>> {
     steps.iter().rev().map(step).collect()
 }
@@ -54,7 +55,8 @@ pub fn step(step: &Step) -> Option<Step> {
 
 impl Scheme {
     /// The wavelet whose synthesis is the adjoint of this one's analysis, and whose analysis is the adjoint of this
-    /// one's synthesis, but for what [`border`] says; `None` of an integer wavelet. Of a lattice it is a lattice.
+    /// one's synthesis, except for the border treatment of [`border`]. `None` for an integer wavelet. The adjoint of a
+    /// lattice is a lattice.
     ///
     /// ```
     /// use lifting_dsl::{adjoint, compile};
@@ -75,7 +77,7 @@ impl Scheme {
     }
 }
 
-/// What the adjoint does at the borders besides its [`steps`].
+/// Border treatment of an adjoint, in addition to its [`steps`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Border {
     /// Nothing: the steps run under the border rule of the transform itself.
@@ -103,20 +105,20 @@ fn symmetric(step: &Step) -> bool {
     s.groups.iter().all(|g| g.offsets.iter().all(|o| g.offsets.contains(&mirror(*o))))
 }
 
-/// A tap that an adjoint step needs at a border: `phase[into] op= weight · target[from]`, where `phase` is what the
-/// step read and `target` what it updated.
+/// A tap that an adjoint step needs at a border: `phase[into] op= weight · target[from]`. The original step reads
+/// `phase` and updates `target`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
-    /// Index of the sample that had stood in for one beyond the line.
+    /// Index of the sample that the border rule substituted for one beyond the line.
     pub into: i64,
-    /// Index of the sample that had read it.
+    /// Index of the sample that read it.
     pub from: i64,
     /// The weight.
     pub weight: Weight,
 }
 
-/// The reads of a step (of the transform) beyond a line of `n` ≥ 2 samples from position `parity` (0 or 1), with what
-/// the border rule gave it instead. Indices are positions halved, rounded down; for `zero` there are none.
+/// The reads of a step (of the transform) beyond a line of `n` ≥ 2 samples from position `parity` (0 or 1), with the
+/// samples that the border rule substituted. Indices are positions halved, rounded down; the rule `zero` has none.
 pub fn folds(step: &Step, boundary: Boundary, n: usize, parity: i64) -> Vec<Fold> {
     let Step::Real(s) = step else { return Vec::new() };
     let line = Line { n, parity, boundary };
@@ -147,7 +149,7 @@ mod tests {
     use crate::core::scheme::{Op, inverse};
     use crate::core::testing::{cdf97, dd137, ratio, real, real_step, scale, wavelet};
 
-    /// No step reads symmetrically.
+    /// Steps none of which reads symmetrically.
     fn skew() -> Vec<Step> {
         vec![
             real_step(Phase::Odd, Op::Sub, &[(-1, ratio(1, 3)), (0, ratio(3, 4)), (2, ratio(-1, 5))]),
@@ -163,7 +165,7 @@ mod tests {
         [cdf97(), skew(), haar]
     }
 
-    /// The matrix of a map of lines of n samples, column by column.
+    /// The matrix of a map on lines of n samples, column by column.
     fn matrix(n: usize, map: impl Fn(&mut [f64])) -> Vec<Vec<f64>> {
         let column = |i| {
             let mut line = vec![0.0; n];
@@ -243,7 +245,7 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// |⟨Tx, y⟩ − ⟨x, T*y⟩| relative to ‖Tx‖·‖y‖, of analysis and of synthesis.
+    /// |⟨Tx, y⟩ − ⟨x, T*y⟩| relative to ‖Tx‖·‖y‖, for analysis and for synthesis.
     fn mismatch<T: Sample>(transform: &Transform) -> [f64; 2] {
         let dot = |a: &[T], b: &[T]| a.iter().zip(b).map(|(x, y)| x.to_f64() * y.to_f64()).sum::<f64>();
         let n = transform.geometry.samples();

@@ -1,36 +1,36 @@
-//! What a wavelet is made of: steps, a lattice, or a filter bank.
+//! The body of a wavelet: steps, a lattice, or a filter bank.
 
 use crate::core::lattice::Lattice;
 use crate::core::weight::Weight;
 
-/// A lattice may have so many stages.
+/// Most stages of a lattice.
 pub const MAX_STAGES: usize = 256;
-/// A filter of a bank may have so many taps.
+/// Most taps of a filter of a bank.
 pub const MAX_TAPS: usize = 128;
 
-/// How a wavelet is given. Whatever it is, [`Scheme::steps`](crate::Scheme::steps) are lifting steps for it.
+/// The form in which a wavelet is given. [`Scheme::steps`](crate::Scheme::steps) gives lifting steps for every form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// By its steps.
+    /// Its steps.
     Lifting,
-    /// By 2×2 stages, which act on pairs of neighbouring samples; y = fl(fl(a·u) + fl(b·v)).
+    /// 2×2 stages, which act on pairs of neighbouring samples; y = fl(fl(a·u) + fl(b·v)).
     ///
-    /// Under the periodic rule the stages are executed ([`Scheme::stages`](crate::Scheme::stages)), under the others
-    /// the steps, which agree with them but for rounding away from the borders.
+    /// Under the periodic rule the stages themselves are executed ([`Scheme::stages`](crate::Scheme::stages)). Under
+    /// the other rules the steps are; away from the borders they agree with the stages up to rounding.
     Lattice {
         /// The stages.
         lattice: Lattice<Weight>,
-        /// Whether it was written with its first stage on (2k, 2k+1). The number of stages is odd then, so that it
-        /// makes no difference.
+        /// Whether the text puts its first stage on (2k, 2k+1). The number of stages is then odd, so the meaning is
+        /// unchanged.
         paper: bool,
     },
-    /// By its analysis filters.
+    /// Its analysis filters.
     Bank {
         /// The lowpass filter.
         low: Filter,
         /// The highpass filter.
         high: Filter,
-        /// What the compiler made of them.
+        /// The compiler's factorisation of them.
         factored: Factored,
     },
 }
@@ -44,7 +44,7 @@ pub struct Filter {
     pub taps: Vec<Weight>,
 }
 
-/// A bank taken apart.
+/// The factorisation of a bank.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Factored {
     /// Into lifting steps.
@@ -53,7 +53,7 @@ pub enum Factored {
     Lattice(Lattice<Weight>),
 }
 
-/// Into what a bank is to be taken apart.
+/// The factorisation asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
     /// Lifting steps, by Euclid's algorithm.
@@ -63,7 +63,7 @@ pub enum Factor {
 }
 
 impl Factor {
-    /// Both, in the order of the language reference.
+    /// Both factorisations, in the order of the language reference.
     pub const ALL: [Factor; 2] = [Factor::Lifting, Factor::Lattice];
 
     /// The spelling in a `.lift` file.
@@ -76,7 +76,7 @@ impl Factor {
 }
 
 impl Factored {
-    /// What was asked for.
+    /// The kind of this factorisation.
     pub fn factor(&self) -> Factor {
         match self {
             Factored::Lifting => Factor::Lifting,

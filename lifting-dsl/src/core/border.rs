@@ -1,11 +1,11 @@
-//! Which sample a step reads where a line has none: the border rules.
+//! Border rules: the sample that a step reads in place of one beyond the line.
 
 use crate::core::geometry::split;
 use crate::core::scheme::{Boundary, Phase};
 
-/// A line's place on the integers: `n` ≥ 2 samples from position `parity`, which is 0 or 1.
+/// The position of a line on the integers: `n` ≥ 2 samples from position `parity`, which is 0 or 1.
 ///
-/// Only the parity of an origin matters to a line. Then the low band's first index is `parity`, the high band's 0.
+/// A line depends only on the parity of its origin. The low band's first index is then `parity`, the high band's 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) n: usize,
@@ -23,7 +23,7 @@ impl Line {
         }
     }
 
-    /// Which sample of `phase` a read of index `k` finds; `None` is zero.
+    /// The sample of `phase` that a read of index `k` yields; `None` is zero.
     pub(crate) fn read(&self, phase: Phase, k: i64) -> Option<i64> {
         let (first, end) = self.range(phase);
         if (first..end).contains(&k) {
@@ -32,7 +32,7 @@ impl Line {
         match self.boundary {
             Boundary::Zero => None,
             Boundary::Edge => Some(k.clamp(first, end - 1)),
-            // An even length has as many evens as odds.
+            // An even length has equally many evens and odds.
             Boundary::Periodic => Some((k - first).rem_euclid(end - first) + first),
             Boundary::WholeSymmetric => {
                 // Positions parity … parity + n − 1, there and back again, have a period of 2(n − 1).
@@ -49,7 +49,7 @@ impl Line {
 mod tests {
     use super::*;
 
-    /// The definitions of the border rules, from the language reference, by walking.
+    /// The border rules as the language reference defines them, found by walking.
     fn walk(n: i64, parity: i64, boundary: Boundary, position: i64) -> Option<i64> {
         let (first, last) = (parity, parity + n - 1);
         let mut q = position;

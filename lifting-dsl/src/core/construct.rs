@@ -1,4 +1,4 @@
-//! Schemes made by a program rather than from text: the same rules, checked on the steps themselves.
+//! Schemes made by a program: the rules of the language, checked on the steps themselves.
 
 use crate::core::diag::Diagnostic;
 use crate::core::names::name_fault;
@@ -7,10 +7,10 @@ use crate::core::span::Span;
 use crate::core::weight::{Weight, fits, in_range, invertible};
 
 impl Scheme {
-    /// A scheme from its steps; no docs, no profiles.
+    /// A scheme made of steps; without docs and profiles.
     ///
     /// # Errors
-    /// Every rule that `name` or `steps` break (see the fields of [`IntegerStep`], [`RealStep`] and [`ScaleStep`]); the
+    /// All rules that `name` or `steps` break (see the fields of [`IntegerStep`], [`RealStep`] and [`ScaleStep`]); the
     /// labels are empty, as there is no text.
     ///
     /// ```
@@ -45,7 +45,7 @@ impl Scheme {
         if errors.is_empty() { Ok(Scheme::of_checked(name, domain, boundary, steps)) } else { Err(errors) }
     }
 
-    /// The scheme with another doc comment, `docs` being its text without `///`.
+    /// The scheme with another doc comment; `docs` is its text without `///`.
     pub fn with_docs(mut self, docs: &str) -> Scheme {
         self.docs = docs.lines().map(|line| line.trim_end_matches('\r').to_string()).collect();
         self
@@ -54,7 +54,7 @@ impl Scheme {
     /// The scheme with these profiles instead of its own.
     ///
     /// # Errors
-    /// Two profiles for one format, and gain shifts that the domain does not have or that are out of range.
+    /// Two profiles for one format, or a gain shift that is out of range or not in the integer domain.
     pub fn with_profiles(mut self, profiles: Vec<Profile>) -> Result<Scheme, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut error = |code, message: String| errors.push(Diagnostic::error(code, message, Span::default(), ""));
@@ -81,7 +81,7 @@ pub(crate) fn check(step: &Step, domain: Domain) -> Result<(), String> {
                 return Err("a weight is zero".into());
             }
             if s.shift > MAX_SHIFT {
-                return Err(format!("a shift of {}, beyond {MAX_SHIFT}", s.shift));
+                return Err(format!("shift {} is too large: at most {MAX_SHIFT}", s.shift));
             }
             Ok(())
         }

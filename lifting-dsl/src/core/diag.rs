@@ -1,44 +1,44 @@
-//! Errors and warnings: data, rendered only at the edge (the CLI, the macro).
+//! Errors and warnings as data; only the CLI and the macro render them.
 
 use crate::core::span::Span;
 
 /// Whether a diagnostic prevents compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// No scheme comes out.
+    /// Compilation yields no scheme.
     Error,
-    /// The text means something, but perhaps not what was meant.
+    /// The text is valid, but probably not intended.
     Warning,
 }
 
-/// A place in the source and what is to be said about it.
+/// A place in the source and a remark on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// What is there.
+    /// The remark.
     pub text: String,
-    /// True for the place that the diagnostic is about; the others explain it.
+    /// True for the subject of the diagnostic; the other labels explain it.
     pub primary: bool,
 }
 
 /// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// As the index of the language reference has it.
+    /// The code, as in the index of the language reference, e.g. `L0301`.
     pub code: &'static str,
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// The fault, in one sentence.
     pub message: String,
-    /// Where; the first one is primary.
+    /// The places; the first one is primary.
     pub labels: Vec<Label>,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at `span`; `label` says what is there.
+    /// An error at `span`; `label` describes the place.
     pub fn error(code: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -49,7 +49,7 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at `span`; `label` says what is there.
+    /// A warning at `span`; `label` describes the place.
     pub fn warning(code: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message, span, label) }
     }
@@ -60,13 +60,13 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do.
+    /// Adds the remedy.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// The place that the diagnostic is about.
+    /// The primary place.
     pub fn span(&self) -> Span {
         self.labels.iter().find(|l| l.primary).map_or(Span::default(), |l| l.span)
     }

@@ -1,14 +1,14 @@
-//! How a line goes on beyond its ends where every coefficient that depends on it is kept: PyWavelets' modes.
+//! Extensions of a line beyond its ends: PyWavelets' modes, which keep every coefficient that depends on the data.
 //!
-//! The border rules of [`Boundary`](crate::Boundary) belong to steps, and keep as many coefficients as there are
-//! samples. An [`Extension`] belongs to the signal: the line is extended where it is loaded, the steps run over what
-//! depends on it, and ⌊(n + L − 1)/2⌋ coefficients of each band are kept, for filters of L taps. A [`Window`] is the
-//! piece of the extended line that is lifted: long enough that nothing from beyond it reaches what is kept, so that any
-//! border rule would do. It is lifted under the periodic one, under which lattices run as lattices.
+//! The border rules of [`Boundary`](crate::Boundary) belong to steps, and keep the number of samples. An [`Extension`]
+//! belongs to the signal: the line is extended as it is loaded, and the steps run over the extension. Each band keeps
+//! ⌊(n + L − 1)/2⌋ coefficients, for filters of L taps. A [`Window`] is the piece of the extended line that is lifted.
+//! It is so long that nothing beyond it reaches the kept coefficients, so any border rule would do. The periodic rule
+//! is used, under which lattices run as lattices.
 
 use crate::core::scheme::{Boundary, Phase, Scheme, Step};
 
-/// What a line of samples is followed by, on both sides; the names are PyWavelets'.
+/// Continuation of a line of samples on both sides; the names are PyWavelets'.
 ///
 /// ```
 /// use lifting_dsl::extension::Extension;
@@ -22,21 +22,22 @@ use crate::core::scheme::{Boundary, Phase, Scheme, Step};
 pub enum Extension {
     /// Zeros.
     Zero,
-    /// The sample at the end, again and again.
+    /// The sample at the end, repeated.
     Constant,
-    /// Reflected about the edge of the last sample, which stands twice (half-sample symmetric).
+    /// Reflected about the edge of the last sample, which is repeated (half-sample symmetric).
     Symmetric,
-    /// Reflected about the last sample, which stands once (whole-sample symmetric).
+    /// Reflected about the last sample, which is not repeated (whole-sample symmetric).
     Reflect,
     /// The line repeats.
     Periodic,
-    /// On along the straight line through the last two samples.
+    /// The straight line through the last two samples.
     Smooth,
-    /// As [`Extension::Symmetric`], with the sign changed.
+    /// Like [`Extension::Symmetric`], with the sign changed.
     Antisymmetric,
-    /// As [`Extension::Reflect`], turned about the last sample as well.
+    /// Like [`Extension::Reflect`], also negated about the last sample's value.
     Antireflect,
-    /// The line repeats, a last sample doubled if it is odd, and ⌈n/2⌉ coefficients are kept: nothing is added.
+    /// The line repeats, after doubling the last sample of an odd length; ⌈n/2⌉ coefficients are kept, so nothing is
+    /// added.
     Periodization,
 }
 
@@ -57,7 +58,7 @@ impl Terms {
         all
     }
 
-    /// The terms, in the order in which they are added; none is zero.
+    /// The terms, in the order of addition; no factor is zero.
     pub fn as_slice(&self) -> &[(i64, usize)] {
         &self.terms[..self.count]
     }
@@ -92,7 +93,7 @@ impl Extension {
         }
     }
 
-    /// The rule that this one is for a line of `n` ≥ 1: one sample has no neighbour to be continued from.
+    /// The effective rule for a line of `n` ≥ 1: a single sample has no neighbour to continue from.
     pub fn of_length(self, n: usize) -> Extension {
         match self {
             Extension::Reflect | Extension::Smooth | Extension::Antireflect if n == 1 => Extension::Constant,
@@ -100,7 +101,7 @@ impl Extension {
         }
     }
 
-    /// Sample `i`, perhaps before the first or behind the last, of a line of `n` ≥ 1.
+    /// Sample `i` of a line of `n` ≥ 1; `i` may lie before the first or behind the last.
     pub fn terms(self, n: usize, i: i64) -> Terms {
         let (length, last) = (n as i64, n as i64 - 1);
         let one = |index: i64| Terms::of(&[(1, index as usize)]);
@@ -128,7 +129,7 @@ impl Extension {
                 Terms::of(&[(1 + beyond, nearest as usize), (-beyond, inner as usize)])
             }
             Extension::Antireflect => {
-                // There and back again the line has risen by twice the difference of its ends.
+                // There and back again, the line has risen by twice the difference of its ends.
                 let (times, there) = (i.div_euclid(2 * last), i.rem_euclid(2 * last));
                 let back = there > last;
                 let (sign, index) = if back { (-1, 2 * last - there) } else { (1, there) };
@@ -158,28 +159,28 @@ impl std::str::FromStr for Extension {
 
 /// The piece of an extended line that is lifted.
 ///
-/// Coefficient k of the low band stands at position 2k, of the high band at 2k + 1, and those of the positions 0 to
-/// 2·`coefficients` − 1 are kept. The line's first sample stands at position `origin`. The piece goes from position
-/// −`left` to 2·`coefficients` + `right` − 1; both margins are even, so that its first sample is an even one.
+/// Coefficient k of the low band has position 2k, of the high band 2k + 1; positions 0 to 2·`coefficients` − 1 are
+/// kept. The line's first sample has position `origin`. The piece goes from position −`left` to 2·`coefficients` +
+/// `right` − 1. Both margins are even, so its first sample is an even one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Samples of the line.
     pub samples: usize,
     /// Coefficients of each band that are kept.
     pub coefficients: usize,
-    /// Samples of the line that synthesis makes of them: as many, or one more.
+    /// Samples of the line that synthesis restores: `samples`, or one more.
     pub restored: usize,
     /// Position of the first sample.
     pub origin: usize,
-    /// Positions before 0 on which what is kept depends.
+    /// Positions before 0 on which the kept coefficients depend.
     pub left: usize,
-    /// Positions behind the last one that is kept, likewise.
+    /// Positions behind the last kept one on which the kept coefficients depend.
     pub right: usize,
 }
 
 impl Window {
-    /// Of a line of `samples` ≥ 1 and a wavelet with filters of `filter_length` taps; `None` if it has more samples
-    /// than can be addressed.
+    /// The window of a line of `samples` ≥ 1 under a wavelet with filters of `filter_length` taps; `None` if it exceeds
+    /// the address range.
     pub fn new(scheme: &Scheme, extension: Extension, filter_length: usize, samples: usize) -> Option<Window> {
         if extension == Extension::Periodization {
             let coefficients = samples.div_ceil(2);
@@ -190,7 +191,7 @@ impl Window {
         Window::of(scheme, filter_length, samples, coefficients)
     }
 
-    /// The window whose bands have that many coefficients: what synthesis needs, which does not know the line.
+    /// The window whose bands have `coefficients` coefficients: synthesis does not know the line.
     pub fn of_coefficients(
         scheme: &Scheme,
         extension: Extension,
@@ -224,10 +225,10 @@ impl Window {
         Some(samples.checked_add(filter_length)?.checked_sub(1)? / 2)
     }
 
-    /// The same for synthesis: without margins, if what is restored depends on nothing but what is kept. Then no rule
-    /// is needed for what is beyond.
+    /// The window for synthesis: without margins if the restored samples depend on the kept coefficients alone. Then no
+    /// rule is needed beyond them.
     pub fn of_synthesis(&self, scheme: &Scheme) -> Window {
-        // In numbers that hold twice what any line has.
+        // Computed in numbers that hold twice the length of any line.
         let (first, last) = (self.origin as i128, self.origin as i128 + self.restored as i128 - 1);
         let inside = (0..2).zip(synthesis_reach(scheme)).all(|(parity, (low, high))| {
             let (first, last) = (first + (first + parity) % 2, last - (last + parity) % 2);
@@ -241,18 +242,18 @@ impl Window {
         self.left + 2 * self.coefficients + self.right
     }
 
-    /// Where in the piece the line's first sample is.
+    /// Index in the piece of the line's first sample.
     pub fn first(&self) -> usize {
         self.left + self.origin
     }
 
-    /// Where in the bands of the piece, low half first, the kept coefficients of the low and of the high band begin.
+    /// Indices in the bands of the piece, low half first, of the first kept coefficient of the low and the high band.
     pub fn bands(&self) -> [usize; 2] {
         [self.left / 2, self.length() / 2 + self.left / 2]
     }
 }
 
-/// How far before and behind a position lies what it depends on, in analysis and in synthesis.
+/// Distances before and behind a position of the samples that it depends on, in analysis and in synthesis.
 fn reach(scheme: &Scheme) -> (usize, usize) {
     if let Some(stages) = scheme.stages(Boundary::Periodic) {
         return (stages.len(), stages.len());
@@ -263,7 +264,7 @@ fn reach(scheme: &Scheme) -> (usize, usize) {
     })
 }
 
-/// The offsets between which lies what an even (an odd) sample depends on in synthesis.
+/// The range of offsets on which an even (an odd) sample depends in synthesis.
 fn synthesis_reach(scheme: &Scheme) -> [(i64, i64); 2] {
     let mut reach = [(0, 0); 2];
     let hull = |a: (i64, i64), by: (i64, i64), b: (i64, i64)| (a.0.min(by.0 + b.0), a.1.max(by.1 + b.1));
@@ -287,7 +288,7 @@ fn synthesis_reach(scheme: &Scheme) -> [(i64, i64); 2] {
 mod tests {
     use super::*;
 
-    /// The definitions, by walking.
+    /// The definitions, found by walking.
     fn walk(rule: Extension, x: &[i64], i: i64) -> i64 {
         let (n, last) = (x.len() as i64, x.len() as i64 - 1);
         if (0..n).contains(&i) {

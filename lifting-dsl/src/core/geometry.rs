@@ -1,8 +1,8 @@
-//! Where the samples of every level and band are: pure arithmetic, shared by the oracle, the plans and the tools.
+//! Positions of the samples of every level and band: pure arithmetic, shared by the oracle, the plans and the tools.
 //!
-//! Positions. Along an axis with origin u, sample i stands at position u + i. Analysis sends even positions 2k to the
-//! low band, index k, and odd positions 2k+1 to the high band, index k. So the low band of a level has an origin of
-//! its own, ⌈u/2⌉, and parity is kept through the levels, as JPEG 2000 tile-components need it.
+//! Along an axis with origin u, sample i has position u + i. Analysis sends even positions 2k to the low band, index k,
+//! and odd positions 2k+1 to the high band, index k. So the low band of a level has the origin ⌈u/2⌉, and parity is
+//! kept through the levels, as JPEG 2000 tile-components need it.
 //!
 //! ```
 //! use lifting_dsl::geometry::{Geometry, Layout};
@@ -28,13 +28,13 @@ pub struct Split {
     pub low: usize,
     /// Samples of the high band: odd positions.
     pub high: usize,
-    /// Index in the low band's own positions of its first sample: ⌈u/2⌉.
+    /// Origin of the low band, i.e. the index of its first sample: ⌈u/2⌉.
     pub low_origin: i64,
-    /// Likewise of the high band: ⌊u/2⌋.
+    /// Origin of the high band: ⌊u/2⌋.
     pub high_origin: i64,
 }
 
-/// How one level divides a line of `n` samples whose first stands at position `origin`.
+/// The division of a line of `n` samples, whose first has position `origin`, by one level.
 ///
 /// ```
 /// use lifting_dsl::geometry::split;
@@ -56,7 +56,7 @@ fn half_up(u: i64) -> i64 {
     (u >> 1) + (u & 1)
 }
 
-/// Where the bands lie in the array of coefficients.
+/// Arrangement of the bands in the array of coefficients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Layout {
     /// Bands apart: along each axis low then high, nested; LL at the origin, as in every codec.
@@ -72,21 +72,21 @@ pub struct Band {
     /// Codec names in 2-D (`LL3`, `HL1`: horizontally high); in general a letter for each transformed axis, innermost
     /// first, and the level.
     pub name: String,
-    /// How many levels down: 1 is the finest.
+    /// Level of the band: 1 is the finest.
     pub level: u32,
-    /// Along which axes it is high.
+    /// Whether it is high, per axis.
     pub high: Vec<bool>,
     /// Index of its first sample, per axis.
     pub offset: Vec<usize>,
-    /// Its extent in samples, per axis; perhaps 0.
+    /// Its extent in samples, per axis; may be 0.
     pub shape: Vec<usize>,
-    /// From one of its samples to the next, per axis, in samples of the array: 1 in [`Layout::Mallat`].
+    /// Distance between two of its samples, per axis, in samples of the array: 1 in [`Layout::Mallat`].
     pub step: Vec<usize>,
-    /// Its first sample's index in the band's own positions, per axis.
+    /// The position of its first sample in the band's own coordinates, per axis.
     pub origin: Vec<i64>,
 }
 
-/// A shape, origin, number of levels or order of axes that cannot be.
+/// An invalid shape, origin, number of levels or order of axes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// No axes, or too many.
@@ -100,9 +100,9 @@ pub enum GeometryError {
     Count {
         /// `origins` or `levels`.
         what: &'static str,
-        /// How many were given.
+        /// Entries given.
         got: usize,
-        /// How many axes there are.
+        /// Axes of the array.
         rank: usize,
     },
     /// An axis without samples.
@@ -140,7 +140,7 @@ pub enum GeometryError {
         order: Vec<usize>,
         /// The axis.
         axis: usize,
-        /// How many axes there are.
+        /// Axes of the array.
         rank: usize,
     },
     /// The order of analysis names an axis twice.
@@ -168,11 +168,11 @@ pub enum GeometryError {
     OddPeriodic {
         /// The axis.
         axis: usize,
-        /// The level whose low band is to be analysed; 0 is the array itself.
+        /// The level whose low band is analysed; 0 is the array itself.
         level: u32,
         /// Its length along the axis.
         length: usize,
-        /// 2^levels of the axis, of which the length must be a multiple.
+        /// 2^levels of the axis; the length must be a multiple of it.
         multiple: u64,
     },
 }
@@ -189,9 +189,9 @@ pub struct Geometry {
 impl Geometry {
     /// A checked geometry.
     ///
-    /// `shape`, `origins` (position of the first sample) and `levels` have an entry for each axis, outermost first. An
-    /// axis of 0 levels is batch. `order` lists the axes as analysis takes them within a level; it names every axis
-    /// with levels.
+    /// `shape`, `origins` (position of the first sample) and `levels` have one entry per axis, outermost first. An axis
+    /// of 0 levels is a batch axis. `order` lists the axes in their order within a level of analysis; it names every
+    /// axis with levels.
     pub fn new(shape: &[usize], origins: &[i64], levels: &[u32], order: &[usize]) -> Result<Geometry, GeometryError> {
         let rank = shape.len();
         if rank == 0 || rank > MAX_AXES {
@@ -236,7 +236,7 @@ impl Geometry {
         })
     }
 
-    /// All axes alike: origin 0, `levels` levels, innermost axis first.
+    /// Equal axes: origin 0, `levels` levels each, innermost axis first.
     pub fn uniform(shape: &[usize], levels: u32) -> Result<Geometry, GeometryError> {
         let order: Vec<usize> = (0..shape.len()).rev().collect();
         Geometry::new(shape, &vec![0; shape.len()], &vec![levels; shape.len()], &order)
@@ -277,7 +277,7 @@ impl Geometry {
         self.levels.iter().copied().max().unwrap_or(0)
     }
 
-    /// Length and origin of the low band along one axis after `level` levels (or as many as the axis has).
+    /// Length and origin of the low band along one axis after `level` levels, or after all that the axis has.
     fn low(&self, axis: usize, level: u32) -> (usize, i64) {
         (0..level.min(self.levels[axis])).fold((self.shape[axis], self.origins[axis]), |(n, u), _| {
             let s = split(n, u);
@@ -295,12 +295,12 @@ impl Geometry {
         (0..self.rank()).map(|axis| self.low(axis, level).1).collect()
     }
 
-    /// The axes that are analysed in going from level `level` to the next, in the order of analysis.
+    /// The axes that are analysed between level `level` and the next, in the order of analysis.
     pub fn axes_at(&self, level: u32) -> Vec<usize> {
         self.order.iter().copied().filter(|axis| self.levels[*axis] > level).collect()
     }
 
-    /// Whether every line of every level suits the border rule: `periodic` needs even lengths.
+    /// Checks every line of every level against the border rule: `periodic` needs even lengths.
     pub fn check_boundary(&self, boundary: Boundary) -> Result<(), GeometryError> {
         if boundary != Boundary::Periodic {
             return Ok(());
@@ -331,18 +331,18 @@ impl Geometry {
         match layout {
             Layout::Mallat => (low, length, 1, origin),
             Layout::Interleaved => {
-                // The band's sample k stands at position 2^level·k, a high one half a step later. i128: no overflow.
+                // The band's sample k has position 2^level·k, a high one half a step later. i128 prevents overflow.
                 let step = 1i128 << level;
                 let first =
                     step * i128::from(origin) + if high { step / 2 } else { 0 } - i128::from(self.origins[axis]);
-                // A band of no samples has no first one; a band of one has no step.
+                // A band without samples has no first one; a band of one has no step.
                 let offset = if length == 0 { 0 } else { first as usize };
                 (offset, length, usize::try_from(step).unwrap_or(usize::MAX), origin)
             }
         }
     }
 
-    /// A band by its level and the axes along which it is high.
+    /// A band from its level and the axes along which it is high.
     fn band(&self, level: u32, high: Vec<bool>, layout: Layout) -> Band {
         let named = |axis: &usize| self.levels[*axis] > 0 || self.depth() == 0;
         let letters: String =
@@ -366,7 +366,7 @@ impl Geometry {
         band
     }
 
-    /// The low band after `level` levels (at most [`Geometry::depth`]): what an inverse down to that level leaves.
+    /// The low band after `level` levels (at most [`Geometry::depth`]), which an inverse down to that level leaves.
     pub fn low_band(&self, level: u32, layout: Layout) -> Band {
         self.band(level.min(self.depth()), vec![false; self.rank()], layout)
     }
@@ -470,7 +470,7 @@ mod tests {
                             let at = band.offset[axis] + k * band.step[axis];
                             prop_assert!(at < shape[axis]);
                             if layout == Layout::Interleaved && levels[axis] > 0 {
-                                // Level j's low band stands at multiples of 2^j, its high band half way between.
+                                // Level j's low band has multiples of 2^j as positions, its high band the midpoints.
                                 let level = band.level.min(levels[axis]);
                                 let position = (origins[axis] + at as i64).rem_euclid(1 << level);
                                 prop_assert_eq!(position, if band.high[axis] { 1 << (level - 1) } else { 0 });

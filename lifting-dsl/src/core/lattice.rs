@@ -36,7 +36,7 @@ impl<C> Stage<C> {
         }
     }
 
-    /// The coefficients as they are written: a and b, or a, b, c and d.
+    /// The coefficients in the order of the text: a and b, or a, b, c and d.
     pub fn coefficients(&self) -> Vec<&C> {
         match self {
             Stage::Rotate { a, b } | Stage::Reflect { a, b } => vec![a, b],
@@ -56,7 +56,7 @@ impl<C> Stage<C> {
         }
     }
 
-    /// The same stage with other coefficients.
+    /// This stage with mapped coefficients.
     pub fn map<D>(&self, f: impl Fn(&C) -> D) -> Stage<D> {
         match self {
             Stage::Rotate { a, b } => Stage::Rotate { a: f(a), b: f(b) },
@@ -66,13 +66,13 @@ impl<C> Stage<C> {
     }
 }
 
-/// The inverse of each stage of a lattice, found when they are first asked for: exact ones take long, and who chooses
-/// among schedules asks again and again.
+/// Cache of the inverse of each stage of a lattice. Exact inverses are slow, and the choice among schedules asks
+/// repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Inverses<C>(OnceLock<Vec<[[C; 2]; 2]>>);
 
 impl<C> Inverses<C> {
-    /// Those of the wavelet's own lattice, if it has one.
+    /// The cached inverses; `find` computes them on first use.
     pub(crate) fn get(&self, find: impl FnOnce() -> Vec<[[C; 2]; 2]>) -> &[[[C; 2]; 2]] {
         self.0.get_or_init(find)
     }
@@ -84,7 +84,7 @@ impl<C> Default for Inverses<C> {
     }
 }
 
-/// They follow from the stages, which are compared.
+/// Always equal: inverses follow from the stages, which are compared.
 impl<C> PartialEq for Inverses<C> {
     fn eq(&self, _: &Inverses<C>) -> bool {
         true
@@ -99,7 +99,7 @@ pub struct Lattice<C> {
 }
 
 impl<C> Lattice<C> {
-    /// The same lattice with other coefficients.
+    /// This lattice with mapped coefficients.
     pub fn map<D>(&self, f: impl Fn(&C) -> D) -> Lattice<D> {
         Lattice { stages: self.stages.iter().map(|s| s.map(&f)).collect() }
     }

@@ -1,7 +1,7 @@
-//! What a wavelet is and what it does: steps, schemes, geometry, the arithmetic of a step, and the oracle.
+//! The core: steps, schemes, geometry, the arithmetic of a step, and the oracle.
 //!
-//! [`scheme`] is the model, [`sample`] the arithmetic, [`border`] what is read beyond a line, [`geometry`] where
-//! samples stand, and [`oracle`] puts these together. [`extension`] is what is beyond a line whose bands keep all.
+//! [`scheme`] is the model, [`sample`] the arithmetic, [`border`] the reads beyond a line, [`geometry`] the positions
+//! of samples, and [`oracle`] combines these. [`extension`] continues a line whose bands keep every coefficient.
 
 pub mod adjoint;
 pub mod body;

@@ -2,7 +2,7 @@
 
 use crate::core::scheme::MAX_NAME;
 
-/// Words that cannot be the name of a wavelet or constant: ours and Rust's.
+/// Words that cannot name a wavelet or a constant: reserved by the language or by Rust.
 #[rustfmt::skip]
 const RESERVED: [&str; 66] = [
     "wavelet", "domain", "boundary", "profile", "gain", "even", "odd", "sqrt", "f32", "f64", "lattice", "bank", "factor",
@@ -12,7 +12,7 @@ const RESERVED: [&str; 66] = [
     "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "union",
 ];
 
-/// Why `name` cannot be the name of a wavelet or a constant: the error's code and its text.
+/// Fault of `name` as the name of a wavelet or a constant: the error's code and its text.
 pub(crate) fn name_fault(name: &str) -> Option<(&'static str, String)> {
     if identifier(name) != Some(name.len()) {
         Some(("L0106", format!("`{}` is not an identifier", name.escape_debug())))

@@ -1,8 +1,8 @@
 //! Sample types, and the arithmetic of lifting steps on each.
 //!
-//! A [`Sample`] is what an array holds. Its [`Sample::Work`] is what a level is computed in: the type itself, except
-//! that `f16` and `bf16` are storage only and computed in `f32`. [`Arithmetic`] is what steps are made of: the single
-//! place where it is code what wraps and what rounds, for the oracle and for plans on CPUs alike.
+//! A [`Sample`] is an element of an array. A level is computed in its [`Sample::Work`]: the type itself, except that
+//! `f16` and `bf16` are storage only and computed in `f32`. [`Arithmetic`] defines wrapping and rounding in one place,
+//! for the oracle and for plans on CPUs alike.
 
 use crate::core::scheme::Domain;
 use crate::core::weight::Weight;
@@ -92,34 +92,34 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type of samples: `i16`, `i32`, `i64`, `f32`, `f64`, `half::f16` or `half::bf16`. Sealed.
+/// A sample type: `i16`, `i32`, `i64`, `f32`, `f64`, `half::f16` or `half::bf16`. Sealed.
 pub trait Sample: sealed::Sealed + Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// Which type this is, as a value.
+    /// The type as a value.
     const KIND: SampleType;
 
-    /// The type that a level is computed in: `f32` for `f16` and `bf16`, else the type itself.
+    /// The type in which a level is computed: `f32` for `f16` and `bf16`, else the type itself.
     type Work: Arithmetic;
 
-    /// To the work type; exact.
+    /// Conversion to the work type; exact.
     fn to_work(self) -> Self::Work;
 
-    /// From the work type; rounds once, to nearest even, where the work type is wider.
+    /// Conversion from the work type; rounds once, to nearest even, where the work type is wider.
     fn from_work(work: Self::Work) -> Self;
 
-    /// From a whole number: wraps to an integer type, rounds to a floating one.
+    /// Conversion of a whole number: wraps to an integer type, rounds to a floating one.
     fn from_i64(value: i64) -> Self;
 
     /// The nearest `f64`; exact for all types but `i64`.
     fn to_f64(self) -> f64;
 }
 
-/// The arithmetic of steps on a work type. Sealed, as [`Sample`] is.
+/// The arithmetic of steps on a work type. Sealed, like [`Sample`].
 ///
 /// Integer steps are `x ∓= (Σ weight·read + rounding) >> shift` with the sum in [`Arithmetic::Acc`], all of it
-/// wrapping. Real ones are `x ∓= Σ weight·(Σ read)`, every operation rounded once. What one domain lacks does nothing
-/// in the other.
+/// wrapping. Real ones are `x ∓= Σ weight·(Σ read)`, every operation rounded once. An operation that a domain lacks is
+/// the identity there.
 pub trait Arithmetic: Sample<Work = Self> {
-    /// What weights and sums are held in: `i32` for `i16` and `i32`, else the type itself.
+    /// The type of weights and sums: `i32` for `i16` and `i32`, else the type itself.
     type Acc: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static;
     /// The weight 1.
     const ONE: Self::Acc;
@@ -128,7 +128,7 @@ pub trait Arithmetic: Sample<Work = Self> {
 
     /// The weight or rounding constant of an integer step.
     fn integer(value: i32) -> Self::Acc;
-    /// The weight of a real step, rounded once; of an integer type, to the whole number nearest to zero.
+    /// The weight of a real step, rounded once; for an integer type, truncated toward zero.
     fn real(weight: &Weight) -> Self::Acc;
     /// The value as an accumulator; exact.
     fn widen(self) -> Self::Acc;
@@ -140,23 +140,23 @@ pub trait Arithmetic: Sample<Work = Self> {
     fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     /// `−a`.
     fn neg(a: Self::Acc) -> Self::Acc;
-    /// Arithmetic shift right; reals come back as they are.
+    /// Arithmetic shift right; reals are unchanged.
     fn shift(a: Self::Acc, bits: u32) -> Self::Acc;
     /// `self + a`, or `self − a`, wrapped to this type.
     fn updated(self, subtract: bool, a: Self::Acc) -> Self;
     /// `self · a`: wrapping, or rounded once.
     fn scaled(self, a: Self::Acc) -> Self;
-    /// `self << bits`, wrapping: the gain shift before analysis. Reals come back as they are.
+    /// `self << bits`, wrapping: the gain shift before analysis. Reals are unchanged.
     fn gain(self, bits: u32) -> Self;
     /// `(self + 2^(bits−1)) >> bits` in the accumulator, wrapping: undoes [`Arithmetic::gain`] after synthesis.
     fn ungain(self, bits: u32) -> Self;
-    /// Twice the sample, wrapping: what reversible JPEG 2000 does to a lone sample at an odd origin.
+    /// Twice the sample, wrapping: reversible JPEG 2000 does this to a lone sample at an odd origin.
     fn doubled(self) -> Self;
-    /// Half the sample, rounded down on integers: undoes [`Arithmetic::doubled`].
+    /// Half the sample, rounded down for integers: undoes [`Arithmetic::doubled`].
     fn halved(self) -> Self;
 }
 
-/// What a type is a sample of: itself.
+/// The `Sample` implementation of a type that is its own work type.
 macro_rules! own_work {
     ($t:ident $kind:ident) => {
         impl sealed::Sealed for $t {}

@@ -1,28 +1,28 @@
-//! The validated wavelet: the only type that anything downstream of the language looks at.
+//! The validated wavelet, [`Scheme`]: everything downstream of the language works on it alone.
 //!
-//! A [`Scheme`] can only be made by [`crate::language::validate`] (from parsed text), by its inverse and by its
-//! siblings in this crate, so whoever holds one may rely on what its fields promise.
+//! Only [`crate::language::validate`] (from parsed text), [`Scheme::from_steps`] and a few functions of this crate make
+//! a [`Scheme`], so users may rely on the invariants of its fields.
 //!
-//! Positions. A signal of n samples with origin u stands at positions u, u+1, …, u+n−1. `even[k]` is position
-//! 2k, `odd[k]` is position 2k+1. A step's *support* is the interval of the offsets that it reads, in positions,
-//! relative to the position that it updates.
+//! Positions: a signal of n samples with origin u occupies positions u, u+1, …, u+n−1. `even[k]` is position 2k,
+//! `odd[k]` is position 2k+1. A step's *support* is the interval of the offsets that it reads, in positions, relative
+//! to the position that it updates.
 
 use crate::core::body::{Body, Factored};
 use crate::core::lattice::{Inverses, Lattice};
 use crate::core::weight::Weight;
 
-/// A wavelet may have so many steps.
+/// Most steps of a wavelet.
 pub const MAX_STEPS: usize = 1024;
 
-/// Longest name of a wavelet or a constant, in bytes: names of files and of functions are made of it, and compilers of
-/// C tell the first 63 letters of a name apart (C99, section 5.2.4.1).
+/// Longest name of a wavelet or a constant, in bytes. Files and functions are named after it, and C compilers need only
+/// distinguish the first 63 letters of a name (C99, section 5.2.4.1).
 pub const MAX_NAME: usize = 63;
 /// Largest shift of an integer step, and largest gain shift.
 pub const MAX_SHIFT: u32 = 30;
-/// Steps may read so many indices to either side.
+/// Largest index offset of a read, to either side.
 pub const MAX_OFFSET: i32 = 1024;
 
-/// What the samples are: decides which arithmetic the steps are made of.
+/// Kind of the samples; decides the arithmetic of the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Domain {
     /// Two's complement integers; steps are `(Σ w·x + r) >> s`, wrapping, hence always invertible.
@@ -66,7 +66,7 @@ impl Phase {
     }
 }
 
-/// What a step reads where the signal has no sample. Applied to each step's reads, at the level at hand.
+/// The value that a step reads where the signal has no sample. Applies to each step's reads, at each level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
     /// Reflect about the first and the last position, repeatedly (JPEG 2000; PyWavelets calls it `reflect`).
@@ -204,8 +204,8 @@ impl Step {
         }
     }
 
-    /// Whether all weights are rational, so that polynomials made of them prove something; integer steps count with
-    /// their linear part.
+    /// Whether all weights are rational, so that polynomials made of them are exact; integer steps count by their
+    /// linear part.
     pub fn is_rational(&self) -> bool {
         let rational = |w: &Weight| matches!(w, Weight::Rational(_));
         match self {
@@ -237,18 +237,18 @@ impl Step {
     }
 }
 
-/// What a named format adds to a wavelet (`profile vc2 { boundary edge; gain shift 1; }`).
+/// A named format's additions to a wavelet (`profile vc2 { boundary edge; gain shift 1; }`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// Which format.
+    /// The format.
     pub format: Format,
-    /// The format's border rule for this wavelet, where the profile states one.
+    /// The format's border rule for this wavelet, if the profile states one.
     pub boundary: Option<Boundary>,
-    /// Samples shift left by so many bits once per level.
+    /// Left shift of the samples once per level, in bits.
     pub gain_shift: u32,
 }
 
-/// The named formats whose conventions the language knows.
+/// Named formats whose conventions the language supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// ISO/IEC 15444-1.
@@ -287,7 +287,7 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// A wavelet of steps that were checked, and nothing more: no docs, no profiles, neither lattice nor bank.
+    /// A wavelet of checked steps: no docs, no profiles, neither lattice nor bank.
     pub(crate) fn of_checked(name: String, domain: Domain, boundary: Boundary, steps: Vec<Step>) -> Scheme {
         let (docs, profiles) = (Vec::new(), Vec::new());
         Scheme { name, docs, domain, boundary, profiles, body: Body::Lifting, steps, inverses: Inverses::default() }
@@ -308,12 +308,12 @@ impl Scheme {
         self.domain
     }
 
-    /// The default border rule: what the wavelet states, else `whole-symmetric`.
+    /// The default border rule: the stated one, else `whole-symmetric`.
     pub fn boundary(&self) -> Boundary {
         self.boundary
     }
 
-    /// The formats that have something to say about this wavelet.
+    /// The profiles: one for each format that adds to this wavelet.
     pub fn profiles(&self) -> &[Profile] {
         &self.profiles
     }
@@ -323,12 +323,12 @@ impl Scheme {
         self.profiles.iter().find(|p| p.format == format)
     }
 
-    /// How it was given: by steps, as a lattice or as a filter bank.
+    /// Its form: steps, a lattice or a filter bank.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The lattice, if it was given as one or as a bank that was factored into one.
+    /// The lattice, if it was given as one or as a bank that factors into one.
     pub fn lattice(&self) -> Option<&Lattice<Weight>> {
         match &self.body {
             Body::Lattice { lattice, .. } | Body::Bank { factored: Factored::Lattice(lattice), .. } => Some(lattice),
@@ -336,7 +336,7 @@ impl Scheme {
         }
     }
 
-    /// The analysis steps, in order of execution; of a lattice or a bank, the steps that do the same.
+    /// The analysis steps, in order of execution; for a lattice or a bank, equivalent steps.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }

@@ -1,4 +1,4 @@
-//! Where something stands in the source text.
+//! Spans: ranges of the source text.
 
 /// A half-open range of bytes of the source text. An empty one points between two characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ impl Span {
         Span { start: at, end: at }
     }
 
-    /// From where `self` starts to where `other` ends.
+    /// From the start of `self` to the end of `other`.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }

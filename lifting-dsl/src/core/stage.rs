@@ -1,14 +1,14 @@
-//! Lattices as they are executed: stage by stage, on pairs of neighbouring samples.
+//! Execution of lattices: stage by stage, on pairs of neighbouring samples.
 //!
-//! Under the periodic rule a lattice runs as what it is. Under the others it runs as the lifting steps that do the same
-//! away from the borders ([`Scheme::steps`]), since a stage on a pair that lacks a sample is not defined.
+//! Under the periodic rule a lattice runs as stages. Under the others it runs as the equivalent lifting steps
+//! ([`Scheme::steps`]), since a stage on a pair that lacks a sample is undefined.
 
 use crate::core::lattice::{Lattice, Stage};
 use crate::core::scheme::{Boundary, Group, Op, Phase, RealStep, ScaleStep, Scheme, Step};
 use crate::core::weight::Weight;
 
-/// A stage ready to execute: on every pair (u, v) of neighbouring samples, u = fl(fl(a·u) + fl(b·v)) and v = fl(fl(c·u) + fl(d·v)), both from the
-/// samples before; cyclically.
+/// A stage ready to execute, cyclically, on every pair (u, v) of neighbouring samples: u' = fl(fl(a·u) + fl(b·v)) and
+/// v' = fl(fl(c·u) + fl(d·v)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairStage {
     /// The phase of u: even if the pairs are (even\[k\], odd\[k\]), odd if they are (odd\[k\], even\[k+1\]).
@@ -23,8 +23,8 @@ impl PairStage {
         self.first.parity() as i32
     }
 
-    /// The new u (0) or v (1) as two steps on a copy of it: multiply by its own weight, then add the other's product,
-    /// read at offset 0 from what the other was before.
+    /// The new u (0) or v (1) as two steps on a copy of it: multiply by its own weight, then add the product of the
+    /// other, read at offset 0 from the old value.
     pub fn steps(&self, which: usize) -> [Step; 2] {
         let target = if which == 0 { self.first } else { self.first.other() };
         let factor = self.rows[which][which].clone();
@@ -49,7 +49,7 @@ impl Scheme {
         Some(on_pairs(lattice, lattice.stages.iter().map(rows)))
     }
 
-    /// The stages of synthesis, likewise: the inverse matrices in reverse order.
+    /// The stages of synthesis: the inverse matrices in reverse order; `None` as for [`Scheme::stages`].
     pub fn inverse_stages(&self, boundary: Boundary) -> Option<Vec<PairStage>> {
         let lattice = self.lattice().filter(|_| boundary == Boundary::Periodic)?;
         let inverses = self.inverses.get(|| lattice.stages.iter().map(inverse).collect());
@@ -67,13 +67,13 @@ fn on_pairs(lattice: &Lattice<Weight>, rows: impl Iterator<Item = [[Weight; 2]; 
     rows.enumerate().map(stage).collect()
 }
 
-/// Each coefficient as it is written, so that it is rounded once.
+/// The matrix with each coefficient as written, so that it is rounded once.
 fn rows(stage: &Stage<Weight>) -> [[Weight; 2]; 2] {
     stage.rows_by(Weight::neg)
 }
 
 impl Lattice<Weight> {
-    /// The inverse of the transpose of each stage. An orthogonal stage is its own.
+    /// The inverse of the transpose of each stage; an orthogonal stage is unchanged.
     pub(crate) fn inverse_transpose(&self) -> Lattice<Weight> {
         let turned = |stage: &Stage<Weight>| {
             let [[a, b], [c, d]] = inverse(stage);

@@ -1,4 +1,4 @@
-//! Schemes for tests: hand-made ones in a line, and random ones as [proptest] strategies. Feature `testing`.
+//! Schemes for tests: hand-made ones in one line, and random ones as [proptest] strategies. Feature `testing`.
 //!
 //! [proptest]: https://docs.rs/proptest
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// `target op= (Σ w·other[o] + rounding) >> shift`.
 ///
-/// `taps` are offsets, ascending, and weights, none of them 0.
+/// `taps` are offsets, ascending, and non-zero weights.
 pub fn integer(target: Phase, op: Op, taps: &[(i32, i32)], rounding: i32, shift: u32) -> Step {
     let taps = taps.iter().map(|&(offset, weight)| Tap { offset, weight }).collect();
     Step::Integer(IntegerStep { target, op, taps, rounding, shift })
@@ -51,7 +51,7 @@ pub fn cdf97() -> Vec<Step> {
     ]
 }
 
-/// `target op= Σ weight·other[offset]`, put into groups as the language defines them; zero weights are left out.
+/// `target op= Σ weight·other[offset]`, grouped as the language defines it; zero weights are left out.
 pub fn real_step(target: Phase, op: Op, taps: &[(i32, Weight)]) -> Step {
     let taps: BTreeMap<i32, &Weight> = taps.iter().filter(|tap| !tap.1.is_zero()).map(|(o, w)| (*o, w)).collect();
     let mut groups: Vec<Group> = Vec::new();
@@ -70,14 +70,14 @@ pub fn ratio(n: i64, d: i64) -> Weight {
     Weight::Rational(num_rational::BigRational::new(n.into(), d.into()))
 }
 
-/// A scheme of these steps, which must all be of `domain`.
+/// A scheme of these steps, all of `domain`.
 pub fn scheme(name: &str, domain: Domain, boundary: Boundary, steps: Vec<Step>) -> Scheme {
     let integer = |step: &Step| matches!(step, Step::Integer(_));
     assert!(steps.iter().all(|s| integer(s) == (domain == Domain::Integer)), "steps of the wavelet's own domain");
     Scheme::of_checked(name.to_string(), domain, boundary, steps)
 }
 
-/// One of the steps above as a wavelet with the whole-symmetric border rule.
+/// Steps from above as a wavelet with the whole-symmetric border rule.
 pub fn wavelet(name: &str, steps: Vec<Step>) -> Scheme {
     let domain = if matches!(steps[0], Step::Integer(_)) { Domain::Integer } else { Domain::Real };
     scheme(name, domain, Boundary::WholeSymmetric, steps)
@@ -103,7 +103,7 @@ fn offsets() -> impl Strategy<Value = Vec<i32>> {
     prop::collection::btree_set(-6..=6i32, 1..=6).prop_map(|set| set.into_iter().collect())
 }
 
-/// An integer step: asymmetric taps, weights small or (seldom) anything, so that sums wrap.
+/// An integer step: asymmetric taps, weights small or (seldom) arbitrary, so that sums wrap.
 pub fn any_integer() -> impl Strategy<Value = Step> {
     let weight = prop_oneof![9 => -64..=64i32, 1 => any::<i32>()].prop_map(|w| if w == 0 { 1 } else { w });
     let rounding = prop_oneof![3 => -1i32..=512, 1 => any::<i32>()];
@@ -116,7 +116,7 @@ pub fn any_integer() -> impl Strategy<Value = Step> {
     )
 }
 
-/// A real step, or (seldom) a scaling: rational weights of at most 1 in size, some of them equal so that groups arise.
+/// A real step, or (seldom) a scaling: rational weights of magnitude at most 1, some equal so that groups arise.
 pub fn any_real_step() -> impl Strategy<Value = Step> {
     let weight = || (-9..=9i64, 1..=10i64).prop_map(|(n, d)| ratio(if n == 0 { 1 } else { n.clamp(-d, d) }, d));
     let lift = (phase(), op(), offsets(), prop::collection::vec(weight(), 3), prop::collection::vec(0..3usize, 6));

@@ -1,15 +1,15 @@
-//! Weights of real steps: exact where they are rational, else the `f64` nearest to an irrational constant.
+//! Weights of real steps: exact if rational, else the `f64` nearest to an irrational constant.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// Numerator and denominator of a rational may have so many bits each; f64's whole range needs 1,100.
+/// Most bits of the numerator and of the denominator of a rational; f64's whole range needs 1,100.
 pub const MAX_BITS: u64 = 4096;
 
-/// A real weight. Rational ones are kept exactly and rounded once, to the sample type that asks; irrational ones
-/// (through `sqrt`) are evaluated in `f64` first.
+/// A real weight. A rational one is kept exactly and rounded once, to the sample type at hand. An irrational one
+/// (through `sqrt`) is evaluated in `f64` first.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Weight {
     /// An exact rational.
@@ -41,7 +41,7 @@ impl Weight {
         }
     }
 
-    /// The exact value, of an irrational constant that of the `f64` which it is executed with.
+    /// The exact value; for an irrational constant, that of its `f64`.
     pub fn to_rational(&self) -> BigRational {
         match self {
             Weight::Rational(r) => r.clone(),
@@ -92,7 +92,7 @@ fn round_rational(r: &BigRational, precision: i64, min_exp: i64, max_exp: i64) -
     if n.is_zero() {
         return 0;
     }
-    // 2^(e-1) < |r| < 2^(e+1), so the last kept bit stands at 2^q with q as below, or one higher.
+    // 2^(e-1) < |r| < 2^(e+1), so the last kept bit is 2^q with q as below, or one higher.
     let e = n.bits() as i64 - d.bits() as i64;
     let mut q = (e - precision).max(min_exp);
     let quotient = |q: i64| -> (BigUint, BigUint, BigUint) {
@@ -120,7 +120,7 @@ fn round_rational(r: &BigRational, precision: i64, min_exp: i64, max_exp: i64) -
     sign | ldexp(mantissa as f64, q).to_bits()
 }
 
-/// x·2^q where the result is representable.
+/// x·2^q, where the result is representable.
 fn ldexp(x: f64, q: i64) -> f64 {
     // In two factors, as 2^q alone may be out of range.
     let half = q / 2;
@@ -145,17 +145,17 @@ pub fn exact_sqrt(r: &BigRational) -> Option<BigRational> {
     Some(BigRational::new(root(r.numer())?, root(r.denom())?))
 }
 
-/// True for a rational that the language keeps exactly.
+/// Whether the language keeps the rational exactly.
 pub(crate) fn fits(r: &BigRational) -> bool {
     r.numer().bits() <= MAX_BITS && r.denom().bits() <= MAX_BITS
 }
 
-/// True if the f64 nearest to a weight is finite and not zero, and so is its reciprocal's.
+/// Whether the f64 nearest to a weight, and that of its reciprocal, are finite and not zero.
 pub(crate) fn invertible(w: &Weight) -> bool {
     in_range(w) && in_range(&w.recip())
 }
 
-/// True if the f64 nearest to a weight is finite and not zero.
+/// Whether the f64 nearest to a weight is finite and not zero.
 pub(crate) fn in_range(w: &Weight) -> bool {
     let x = w.to_f64();
     x.is_finite() && !x.is_zero()

@@ -1,7 +1,7 @@
-//! What a `.lift` file says, before anything is checked beyond its grammar.
+//! Syntax tree of a `.lift` file, checked against the grammar alone.
 //!
-//! Words stay words and numbers stay text here: [`crate::language::validate`] gives them meaning. Every node has its
-//! span; two trees are compared after [`File::erase_spans`].
+//! Words and numbers are still text; [`crate::language::validate`] gives them meaning. Every node has its span; compare
+//! two trees after [`File::erase_spans`].
 
 use crate::core::scheme::Phase;
 use crate::core::span::Span;
@@ -18,7 +18,7 @@ pub struct File {
 pub struct Word {
     /// As written, without blanks.
     pub text: String,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
@@ -54,7 +54,7 @@ pub enum Item {
     Bank(Bank),
     /// `factor lifting;`
     Factor(Word),
-    /// Something that could not be read, and was reported.
+    /// A part that could not be parsed, and was reported.
     Error(Span),
 }
 
@@ -94,7 +94,7 @@ pub struct Step {
     pub target: Phase,
     /// The operator.
     pub op: StepOp,
-    /// What stands after it.
+    /// The expression after it.
     pub expr: Expr,
     /// From the phase to the end of the expression.
     pub span: Span,
@@ -103,7 +103,7 @@ pub struct Step {
 /// `lattice { … }` or `lattice paper { … }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lattice {
-    /// Whether the first stage stands on (2k, 2k+1), instead of the last one.
+    /// Whether the first stage acts on (2k, 2k+1), instead of the last one.
     pub paper: bool,
     /// The stages, in order of execution.
     pub stages: Vec<Stage>,
@@ -156,7 +156,7 @@ pub enum StepOp {
 }
 
 impl StepOp {
-    /// As written.
+    /// The spelling.
     pub fn symbol(self) -> &'static str {
         match self {
             StepOp::Add => "+=",
@@ -169,13 +169,13 @@ impl StepOp {
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind.
     pub kind: ExprKind,
-    /// Where, parentheses included.
+    /// Its place, parentheses included.
     pub span: Span,
 }
 
-/// What an expression is. Sums and products are lists, so that a tree is only as deep as its parentheses.
+/// The kind of an expression. Sums and products are lists, so a tree is only as deep as its parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// A number, as written: `1_000`, `0x1f`, `2.5e-3`.
@@ -207,9 +207,9 @@ pub enum ExprKind {
     },
     /// `value >> amount`
     Shift {
-        /// What is shifted.
+        /// The shifted expression.
         value: Box<Expr>,
-        /// By so many bits.
+        /// The shift, in bits.
         amount: Box<Expr>,
     },
     /// `sqrt(2)`
@@ -219,7 +219,7 @@ pub enum ExprKind {
         /// Its arguments.
         args: Vec<Expr>,
     },
-    /// Something that could not be read, and was reported.
+    /// A part that could not be parsed, and was reported.
     Error,
 }
 

@@ -1,19 +1,19 @@
-//! The codes of errors and warnings, with cause, cure and, where it is short, a text that gives them.
+//! Codes of errors and warnings: cause, cure and, if short, an example.
 //!
-//! `codes.md` beside this file is the one source. The language reference, `docs/language.md`, has it as its last
-//! chapter, and `liftc explain L0301` prints an entry of it. A code keeps its meaning from version to version.
+//! The source is `codes.md` in this folder. It is the last chapter of the language reference, `docs/language.md`, and
+//! `liftc explain L0301` prints one of its entries. A code keeps its meaning from version to version.
 
-/// The index of codes, in Markdown: `### CODE: what it stands for`, its cause, its cure, and an example.
+/// The index of codes, in Markdown: `### CODE: title`, cause, cure, example.
 pub const INDEX: &str = include_str!("codes.md");
 
-/// What is known of one code.
+/// The entry of one code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// As in `L0301`.
+    /// The code, e.g. `L0301`.
     pub code: &'static str,
-    /// What it stands for: "a step that reads the phase that it updates".
+    /// Its meaning: "a step that reads the phase that it updates".
     pub title: &'static str,
-    /// Cause, cure and perhaps an example, in Markdown.
+    /// Cause, cure and optionally an example, in Markdown.
     pub text: &'static str,
 }
 

@@ -1,22 +1,24 @@
-//! The value of numbers and of constant expressions: exact while rational, `f64` after a square root, and always
-//! within bounds of size and work, so that no text can ask for more than a moment's arithmetic.
+//! Values of numbers and constant expressions.
+//!
+//! They are exact while rational, and `f64` after a square root. Size and work are bounded, so a hostile text costs
+//! only moments.
 
 use crate::core::weight::{Weight, exact_sqrt, fits};
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{Num, One, Pow, Signed, ToPrimitive, Zero};
 
-/// A number may have so many digits: as many as [`MAX_BITS`](crate::core::weight::MAX_BITS) bits, when printed.
+/// Most digits of a number: those of [`MAX_BITS`](crate::core::weight::MAX_BITS) bits in decimal.
 const MAX_DIGITS: usize = 1300;
-/// All constants of one text together may cost so much; see [`Arithmetic::spend`].
+/// Most work for all constants of one text; see [`Arithmetic::spend`].
 const MAX_WORK: u64 = 1 << 21;
 
-/// Why there is no value.
+/// Reason for the lack of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Numerator or denominator beyond [`MAX_BITS`](crate::core::weight::MAX_BITS).
+    /// The numerator or denominator exceeds [`MAX_BITS`](crate::core::weight::MAX_BITS).
     TooLong,
-    /// All constants together beyond [`MAX_WORK`].
+    /// All constants together exceed [`MAX_WORK`].
     TooMuchWork,
     /// An irrational value that f64 cannot hold.
     NotFinite,
@@ -24,16 +26,16 @@ pub(crate) enum Fault {
     ZeroDivisor,
     /// Square root of a negative number.
     NegativeRoot,
-    /// It was reported before.
+    /// An error that was already reported.
     Reported,
 }
 
-/// True for `12`, `1_000`, `0x1f`: no point, no exponent.
+/// Whether the number is whole, such as `12`, `1_000`, `0x1f`: no point, no exponent.
 pub(crate) fn is_whole(number: &str) -> bool {
     radix_of(number).is_some() || number.bytes().all(|b| b.is_ascii_digit() || b == b'_')
 }
 
-/// The value of a whole number, if it is `max` at most.
+/// The value of a whole number, if it is at most `max`.
 pub(crate) fn whole_within(number: &str, max: u32) -> Option<u32> {
     let (radix, digits) = radix_of(number).unwrap_or((10, number));
     let mut value = 0u32;
@@ -47,7 +49,7 @@ fn radix_of(number: &str) -> Option<(u32, &str)> {
     [("0x", 16), ("0o", 8), ("0b", 2)].into_iter().find_map(|(p, radix)| Some((radix, number.strip_prefix(p)?)))
 }
 
-/// Arithmetic on weights that keeps account of what it costs.
+/// Arithmetic on weights that accounts for its cost.
 #[derive(Debug, Default)]
 pub(crate) struct Arithmetic {
     work: u64,
@@ -56,13 +58,13 @@ pub(crate) struct Arithmetic {
 type Value = Result<Weight, Fault>;
 
 impl Arithmetic {
-    /// Charges an operation on numbers of so many bits, about in microseconds. Reducing a fraction costs the square
-    /// of its length.
+    /// Charges an operation on numbers of `bits` bits, in roughly microseconds. Reducing a fraction costs the square of
+    /// its length.
     fn spend(&mut self, bits: u64) -> Result<(), Fault> {
         self.charge(1 + (bits / 256).pow(2))
     }
 
-    /// Charges so much work, about in microseconds.
+    /// Charges `work`, in roughly microseconds.
     pub(crate) fn charge(&mut self, work: u64) -> Result<(), Fault> {
         if self.work > MAX_WORK {
             return Err(Fault::Reported);
@@ -87,7 +89,7 @@ impl Arithmetic {
             None => (clean.as_str(), "0"),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        // An exponent too long for i64 is too large, whatever its sign: only zero itself would not mind.
+        // An exponent too long for i64 is too large, whatever its sign; only a zero mantissa could bear it.
         let exponent: i64 = exponent.parse().map_err(|_| Fault::TooLong)?;
         if whole.len() + fraction.len() > MAX_DIGITS || exponent.unsigned_abs() > MAX_DIGITS as u64 {
             return Err(Fault::TooLong);
@@ -104,7 +106,7 @@ impl Arithmetic {
     }
 
     pub(crate) fn mul(&mut self, a: &Weight, b: &Weight) -> Value {
-        // Exactly zero, whatever the other factor was rounded to.
+        // Exactly zero, whatever the rounding of the other factor.
         let zero = |w: &Weight| matches!(w, Weight::Rational(r) if r.is_zero());
         if zero(a) || zero(b) {
             return Ok(Weight::integer(0));
@@ -132,7 +134,7 @@ impl Arithmetic {
         }
     }
 
-    /// The nearest f64, to be taken for an irrational from here on.
+    /// The nearest f64, treated as irrational from here on.
     pub(crate) fn f64(&mut self, a: &Weight) -> Value {
         finite(a.to_f64())
     }

@@ -1,4 +1,4 @@
-//! Text → tokens. A subset of Rust's lexis, so that `lifting!` and `.lift` files read the same.
+//! Lexer: text → tokens. A subset of Rust's lexis, so that `lifting!` and `.lift` files read alike.
 
 use crate::core::diag::Diagnostic;
 use crate::core::names;
@@ -10,7 +10,7 @@ use nom::character::complete::{char, digit1, one_of, satisfy};
 use nom::combinator::{not, opt, peek, recognize};
 use nom::{IResult, Parser};
 
-/// What a token is; the text is in the source.
+/// Kind of a token; its text is in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Ident,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     StarEq,
     SlashEq,
     Shr,
-    /// Something that was reported; the parser gives up on the statement without another word.
+    /// A part that was reported; the parser abandons the statement silently.
     Stray,
     End,
 }
@@ -45,10 +45,10 @@ pub(crate) struct Token {
     pub(crate) span: Span,
 }
 
-/// Longest text that is read.
+/// Longest accepted text, in bytes.
 pub(crate) const MAX_SOURCE: usize = 1 << 20;
 
-/// Longest first, where one is the beginning of another.
+/// Longest first, where one is the prefix of another.
 const SYMBOLS: [(&str, Kind); 18] = [
     (">>", Kind::Shr),
     ("+=", Kind::PlusEq),
@@ -70,7 +70,7 @@ const SYMBOLS: [(&str, Kind); 18] = [
     ("=", Kind::Eq),
 ];
 
-/// Characters that people paste from papers, and what they mean.
+/// Characters pasted from papers, and their ASCII meaning.
 const LOOKALIKES: [(char, &str, Kind); 6] = [
     ('−', "-", Kind::Minus),
     ('–', "-", Kind::Minus),
@@ -80,7 +80,7 @@ const LOOKALIKES: [(char, &str, Kind); 6] = [
     ('≫', ">>", Kind::Shr),
 ];
 
-/// The tokens of `source`, the last of them `End`; comments are left out.
+/// The tokens of `source`, ending with `End`; comments are left out.
 pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
     let mut tokens = Vec::new();
     if source.len() > MAX_SOURCE {
@@ -114,7 +114,7 @@ pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
             push(Kind::Number, after);
             rest = number_tail(after, text, span_to(after), sink);
             if identifier(rest).is_ok() {
-                // Go on as if the `*` stood there.
+                // Continue as if it were a `*`.
                 tokens.push(Token { kind: Kind::Star, span: Span::at(source.len() - rest.len()) });
             }
         } else if let Ok((after, digits)) = dot_number(rest) {
@@ -189,7 +189,7 @@ fn block_comment(i: &str) -> IResult<&str, &str> {
     Ok((&i[end..], &i[..end]))
 }
 
-/// A Rust identifier, or a keyword; `_` alone is none.
+/// A Rust identifier or keyword; `_` alone is neither.
 fn identifier(i: &str) -> IResult<&str, &str> {
     match names::identifier(i) {
         Some(length) => Ok((&i[length..], &i[..length])),
@@ -221,7 +221,7 @@ fn dot_number(i: &str) -> IResult<&str, &str> {
     recognize((char('.'), digit1)).parse(i)
 }
 
-/// What hangs on to a number: a type suffix, or a name with the `*` forgotten. Returns where to go on.
+/// Reports a number's tail: a type suffix, or a name after a missing `*`. Returns the rest to lex.
 fn number_tail<'a>(after: &'a str, text: &str, number: Span, sink: &mut Sink) -> &'a str {
     let radix = text.get(..2).filter(|p| ["0x", "0o", "0b"].contains(p));
     let digit_ok = |c: char| match radix {
@@ -246,7 +246,7 @@ fn number_tail<'a>(after: &'a str, text: &str, number: Span, sink: &mut Sink) ->
         sink.push(Diagnostic::error("L0003", message, number.to(span), "the exponent has no digits"));
         rest
     } else {
-        // Rust would take both for one token, so this cannot be allowed to pass as a product, even in a `.lift` file.
+        // Rust would lex both as one token, so even a `.lift` file must not take this for a product.
         let message = format!("there is no operator between `{text}` and `{suffix}`");
         sink.push(
             Diagnostic::error("L0003", message, number.to(span), "here").help(format!("write `{text}*{suffix}`")),

@@ -1,4 +1,4 @@
-//! Expressions → weighted sums: offset → weight, and a constant. Anything that is not linear is an error here.
+//! Reduction of expressions to weighted sums: offset → weight, and a constant. Reports anything that is not linear.
 
 use crate::core::diag::Diagnostic;
 use crate::core::scheme::{Domain, Phase};
@@ -22,7 +22,7 @@ pub(crate) struct Declared {
 /// `constant + Σ weight · other[offset]`
 pub(crate) struct Linear {
     pub(crate) constant: Weight,
-    /// By offset, with the place of the first read.
+    /// Weights by offset, with the place of the first read.
     pub(crate) taps: BTreeMap<i32, (Weight, Span)>,
 }
 
@@ -32,22 +32,22 @@ impl Linear {
     }
 }
 
-/// What stands around an expression.
+/// Context of an expression.
 #[derive(Clone, Copy)]
 pub(crate) enum Place<'a> {
-    /// The value of `const NAME`, or another constant; no samples can be read.
+    /// The value of `const NAME`, or another constant, named for messages; it cannot read samples.
     Constant(&'a str),
     /// The right-hand side of a step that updates this phase.
     Step(Phase),
 }
 
-/// What expressions of one wavelet are reduced with.
+/// State for reducing the expressions of one wavelet.
 pub(crate) struct Reducer<'a> {
     pub(crate) sink: &'a mut Sink,
     pub(crate) arithmetic: &'a mut Arithmetic,
     pub(crate) domain: Option<Domain>,
     pub(crate) constants: BTreeMap<String, Declared>,
-    /// Constants that are declared further down.
+    /// Constants declared further down.
     pub(crate) later: BTreeMap<String, Span>,
 }
 
@@ -55,12 +55,12 @@ pub(crate) struct Reducer<'a> {
 const FUNCTIONS: [&str; 2] = ["sqrt", "f64"];
 
 impl Reducer<'_> {
-    /// The value of an expression without samples. `what` it is, as in "a shift". `None`: an error was reported.
+    /// The value of an expression without samples; `what` names it, as in "a shift". `None`: an error was reported.
     pub(crate) fn constant(&mut self, e: &Expr, what: &str) -> Option<Weight> {
         self.linear(e, Place::Constant(what)).map(|l| l.constant)
     }
 
-    /// Reduces an expression. `None`: an error was reported, perhaps several.
+    /// Reduces an expression. `None`: at least one error was reported.
     pub(crate) fn linear(&mut self, e: &Expr, place: Place) -> Option<Linear> {
         if self.sink.is_full() {
             return None;
@@ -80,7 +80,7 @@ impl Reducer<'_> {
             ExprKind::Sum { first, rest } => {
                 let mut sum = self.linear(first, place);
                 for (op, term) in rest {
-                    // All terms are looked at, so that the errors of all are found.
+                    // Reduce all terms, so that the errors of all are found.
                     let term = self.linear(term, place);
                     sum = match (sum, term) {
                         (Some(a), Some(b)) => self.sum(a, *op, b, e.span),
@@ -128,7 +128,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Charges the factorisation of a bank; false: it is too much, which was reported once.
+    /// Charges the factorisation of a bank; false if the budget is exceeded, which is reported once.
     pub(crate) fn afford_bank(&mut self, cost: u64, span: Span) -> bool {
         let fault = self.arithmetic.charge(cost).err();
         if fault == Some(Fault::TooMuchWork) {
@@ -223,7 +223,7 @@ impl Reducer<'_> {
                 self.sink.push(Diagnostic::error("L0304", "division by zero", b_span, "this is zero"));
                 return None;
             }
-            // Of two constants the quotient is rounded once, if it is rounded.
+            // A quotient of two constants is rounded at most once.
             if a.taps.is_empty() {
                 let quotient = self.arithmetic.div(&a.constant, &b.constant);
                 return self.value(quotient, span).map(Linear::constant);

@@ -1,7 +1,7 @@
-//! Text ↔ scheme: what `.lift` files and `lifting!` say.
+//! The language: conversions between text and schemes, for `.lift` files and `lifting!`.
 //!
-//! [`lex`](mod@lex) makes tokens, [`parse`](mod@parse) a tree ([`ast`]), and [`validate`] schemes; [`linear`] reduces
-//! expressions to taps, [`constant`] is their arithmetic. [`print`](mod@print) goes the other way.
+//! [`lex`](mod@lex) makes tokens, [`parse`](mod@parse) a tree ([`ast`]), and [`validate`] schemes. [`linear`] reduces
+//! expressions to taps with the arithmetic of [`constant`]. [`print`](mod@print) converts back to text.
 
 pub mod ast;
 pub mod codes;

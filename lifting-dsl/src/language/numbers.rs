@@ -1,5 +1,5 @@
-//! Numbers outside a wavelet, as command lines and data files have them: constant expressions of the language,
-//! separated by commas or blanks.
+//! Lists of numbers for command lines and data files: constant expressions of the language, separated by commas or
+//! blanks.
 
 use crate::core::diag::Diagnostic;
 use crate::core::scheme::Domain;
@@ -10,11 +10,11 @@ use crate::language::parse::parse_numbers;
 use crate::language::sink::Sink;
 use std::collections::BTreeMap;
 
-/// The values of a list such as `1/8, -0.25 3/4` or `(1 + sqrt(3))/(4*sqrt(2)), …`. Blanks separate numbers only where
-/// they stand between two of them, so that `1 - 2` is one number and `1 -2` are two.
+/// The values of a list such as `1/8, -0.25 3/4` or `(1 + sqrt(3))/(4*sqrt(2)), …`. A blank separates numbers only
+/// between two of them, so `1 - 2` is one number and `1 -2` are two.
 ///
 /// # Errors
-/// Whatever is no constant expression, with its place; and numbers beyond the range of `f64`.
+/// Every part that is not a constant expression, with its place; and numbers beyond the range of `f64`.
 ///
 /// ```
 /// use lifting_dsl::{Weight, numbers::numbers};
@@ -39,7 +39,7 @@ pub fn numbers(text: &str) -> Result<Vec<Weight>, Vec<Diagnostic>> {
     if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics) } else { Ok(values) }
 }
 
-/// The text with a comma, of the same length, for the last blank between two numbers.
+/// The text with a comma in place of the last blank between two numbers; the length is unchanged.
 fn separated(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();

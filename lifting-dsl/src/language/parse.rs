@@ -1,5 +1,5 @@
-//! Tokens → [`ast`](crate::language::ast). Recursive descent that goes on after an error, so that all of a file's
-//! errors are reported at once.
+//! Parser: tokens → [`ast`](crate::language::ast). Recursive descent that continues after an error, so that all errors
+//! of a file are reported at once.
 //!
 //! ```text
 //! file     = wavelet*
@@ -31,15 +31,15 @@ use crate::language::lex::{self, Kind, Token};
 use crate::language::sink::Sink;
 use crate::language::suggest::did_you_mean;
 
-/// Parentheses, signs and functions may be nested so deep.
+/// Deepest nesting of parentheses, signs and functions.
 pub const MAX_DEPTH: usize = 64;
 
 /// Words that start a statement of a wavelet.
 const STATEMENTS: [&str; 9] = ["domain", "boundary", "profile", "const", "even", "odd", "lattice", "bank", "factor"];
 
-/// Parses a text. The tree holds whatever could be read; where something could not, there is an error about it.
+/// Parses a text. The tree holds every readable part; every other part has an error.
 ///
-/// Diagnostics come by increasing position. Meaning is not checked here: that is [`crate::compile`].
+/// Diagnostics are ordered by position. Only the grammar is checked here; [`crate::compile`] checks the meaning.
 pub fn parse(source: &str) -> (File, Vec<Diagnostic>) {
     let mut sink = Sink::default();
     let file = parse_into(source, &mut sink);
@@ -52,7 +52,7 @@ pub(crate) fn parse_into(source: &str, sink: &mut Sink) -> File {
     parser.file()
 }
 
-/// Expressions separated by commas, up to the end of the text or the first that cannot be read.
+/// Expressions separated by commas, up to the end of the text or the first unreadable one.
 pub(crate) fn parse_numbers(source: &str, sink: &mut Sink) -> Vec<Expr> {
     let tokens = lex::lex(source, sink);
     let mut parser = Parser { source, tokens, at: 0, depth: 0, sink };
@@ -68,7 +68,7 @@ pub(crate) fn parse_numbers(source: &str, sink: &mut Sink) -> Vec<Expr> {
     list
 }
 
-/// Marks that an error was reported and the caller must find its way back.
+/// An error that was reported; the caller must resynchronise.
 struct Failed;
 type Parsed<T> = Result<T, Failed>;
 
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         if self.is(kind) { Ok(self.next()) } else { self.fail(self.expected(what)) }
     }
 
-    /// Takes doc comments that stand where there is nothing to document.
+    /// Consumes doc comments that precede nothing to document.
     fn stray_docs(&mut self) {
         while self.is(Kind::Doc) {
             let span = self.next().span;
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // Finding the way back.
+    // Resynchronisation.
 
     /// Skips to the end of a broken statement: past its `;` or block, or before a `}` or the next statement.
     fn skip_statement(&mut self) {
@@ -203,7 +203,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// True where a statement of a wavelet, or the next wavelet, surely starts.
+    /// Whether a statement of a wavelet, or the next wavelet, certainly starts here.
     fn at_statement(&self) -> bool {
         match self.word() {
             "even" | "odd" => {
@@ -220,8 +220,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The `;` of a statement. A forgotten one is reported, and the statement still counts if what follows is the next
-    /// one.
+    /// The `;` of a statement. A missing one is reported, and the statement still counts if the next one follows.
     fn semicolon(&mut self) -> Parsed<()> {
         if self.eat(Kind::Semi) {
             return Ok(());
@@ -325,7 +324,7 @@ impl<'a> Parser<'a> {
         Diagnostic::error("L0103", message, self.peek().span, "expected `}` before this").note(open.span, "opened here")
     }
 
-    /// An identifier that a wavelet or constant may have as its name.
+    /// An identifier that may name a wavelet or a constant.
     fn name(&mut self, what: &str) -> Parsed<Word> {
         let token = self.expect(Kind::Ident, what)?;
         let text = self.text(token);
@@ -380,7 +379,7 @@ impl<'a> Parser<'a> {
                     self.fail(diagnostic.help("remove the extra `;`"))
                 } else {
                     let failed = self.fail(diagnostic);
-                    // Skipping stops at a token that may start a statement: make sure that something is skipped.
+                    // Skipping stops at a token that may start a statement, so skip at least one token.
                     self.next();
                     failed
                 }
@@ -455,7 +454,7 @@ impl<'a> Parser<'a> {
         Ok(ProfileItem::GainShift(amount))
     }
 
-    /// A constant whose value is broken is kept, so that its uses are not reported as well.
+    /// Keeps a constant whose value is broken, so that its uses are not reported as well.
     fn constant(&mut self) -> Parsed<Item> {
         self.next();
         let name = self.name("the constant's name")?;

@@ -1,6 +1,6 @@
-//! [`ast`] → text and [`Scheme`] → text, in one canonical layout.
+//! Printer: [`ast`] → text and [`Scheme`] → text, in one canonical layout.
 //!
-//! `parse(print(file))` is `file` but for the spans, and `compile(print_scheme(s))` is `s`.
+//! `parse(print(file))` is `file` up to spans, and `compile(print_scheme(s))` is `s`.
 
 use crate::core::body::{Body, Filter};
 use crate::core::scheme::{self, Domain, Scheme, Tap};
@@ -10,13 +10,13 @@ use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, Pow, Signed, Zero};
 
-/// The text of a file. Statements that could not be read ([`Item::Error`]) are left out.
+/// The text of a file. Leaves out statements that could not be parsed ([`Item::Error`]).
 pub fn print(file: &File) -> String {
     let wavelets: Vec<String> = file.wavelets.iter().map(wavelet).collect();
     wavelets.join("\n")
 }
 
-/// A scheme as the text of a file that holds it alone.
+/// The text of a file that holds this scheme alone.
 pub fn print_scheme(s: &Scheme) -> String {
     let mut lines = Vec::new();
     lines.push(format!("domain {};", s.domain.name()));
@@ -66,7 +66,7 @@ fn block(docs: &[String], name: &str, lines: &[String]) -> String {
     out + "}\n"
 }
 
-/// `head { … }`, a line a statement.
+/// `head { … }`, one statement per line.
 fn nested(head: &str, statements: impl Iterator<Item = String>) -> Vec<String> {
     let mut lines = vec![format!("{head} {{")];
     lines.extend(statements.map(|s| format!("    {s}")));
@@ -86,7 +86,7 @@ fn wavelet(w: &Wavelet) -> String {
     let mut lines = Vec::new();
     let mut steps_before = true;
     for item in &w.items {
-        // A blank line sets the steps apart from what stands before them.
+        // A blank line separates the steps from the statements before them.
         let is_step = matches!(item, Item::Step(_) | Item::Lattice(_) | Item::Bank(_) | Item::Factor(_));
         if is_step && !steps_before {
             lines.push(String::new());
@@ -122,7 +122,7 @@ fn wavelet(w: &Wavelet) -> String {
     block(&w.docs, &w.name.text, &lines)
 }
 
-/// How tightly an operator binds, loosest first.
+/// Binding strength of an operator, loosest first.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Level {
     Shift,
@@ -167,7 +167,7 @@ fn list(expressions: &[Expr]) -> String {
     list.join(", ")
 }
 
-/// What is shifted: in parentheses when it is a sum, as a reader may not know which of `+` and `>>` binds tighter.
+/// The operand of a shift: in parentheses if it is a sum, since readers may not know whether `+` or `>>` binds tighter.
 fn operand(e: &Expr) -> String {
     expr(e, Level::Product)
 }
@@ -200,7 +200,7 @@ fn scheme_step(step: &scheme::Step) -> String {
             for group in &s.groups {
                 let reads: Vec<String> = group.offsets.iter().map(|o| read(s.target.other(), *o)).collect();
                 let (negative, size) = magnitude(&group.weight);
-                // An irrational 1 has to say that it is one.
+                // An irrational 1 must be marked as such.
                 let unit = matches!(&size, Weight::Rational(r) if r.is_one());
                 let text = match (reads.as_slice(), unit) {
                     ([read], true) => read.clone(),
@@ -226,7 +226,7 @@ fn assignment(op: scheme::Op) -> &'static str {
     }
 }
 
-/// A sum that grows term by term.
+/// A sum built term by term.
 #[derive(Default)]
 struct Sum {
     text: String,
@@ -265,13 +265,13 @@ fn signed(w: &Weight) -> String {
 fn factor(w: &Weight) -> String {
     match w {
         Weight::Rational(r) => rational(r),
-        // Marked, as a bare decimal would come back as a rational. `{:e}` has the shortest digits that round-trip.
+        // Marked, since a bare decimal would parse as a rational. `{:e}` prints the shortest digits that round-trip.
         Weight::Irrational(x) if (1e-5..1e17).contains(x) => format!("f64({x})"),
         Weight::Irrational(x) => format!("f64({x:e})"),
     }
 }
 
-/// A positive rational exactly: a whole number, a decimal that is no longer than the fraction, or the fraction.
+/// A positive rational, exact: a whole number, a decimal no longer than the fraction, or the fraction.
 fn rational(r: &BigRational) -> String {
     let fraction = if r.denom().is_one() { r.numer().to_string() } else { format!("{}/{}", r.numer(), r.denom()) };
     match decimal(r) {

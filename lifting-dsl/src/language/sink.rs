@@ -1,9 +1,9 @@
-//! Where the diagnostics of one text are gathered.
+//! Collector of the diagnostics of one text.
 
 use crate::core::diag::Diagnostic;
 use crate::core::span::Span;
 
-/// At most so many diagnostics are reported for one text; it bounds the work that a hostile text can ask for.
+/// Most diagnostics of one text; bounds the work that a hostile text can cause.
 pub(crate) const MAX_DIAGNOSTICS: usize = 100;
 
 /// The diagnostics of one run, by increasing position in the text.
@@ -24,12 +24,12 @@ impl Sink {
         }
     }
 
-    /// True once errors are dropped: nothing that follows will be seen.
+    /// Whether errors are dropped: nothing that follows will be reported.
     pub(crate) fn is_full(&self) -> bool {
         self.dropped.is_some()
     }
 
-    /// How many errors there are, up to the limit.
+    /// Number of errors, up to the limit.
     pub(crate) fn errors(&self) -> usize {
         self.list.iter().filter(|d| d.is_error()).count()
     }
@@ -45,7 +45,7 @@ impl Sink {
     }
 }
 
-/// Shortens words that are too long to be read: names and numbers of the text, which may be as long as the text is.
+/// Shortens overlong words: names and numbers may be as long as the text.
 fn shorten(message: &mut String) {
     const LONGEST: usize = 80;
     const KEPT: usize = 30;

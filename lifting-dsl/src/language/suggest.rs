@@ -1,8 +1,8 @@
-//! Which of the words that exist was probably meant.
+//! Suggestions for misspelt words.
 
-/// The one of `candidates` that `word` was probably meant to be.
+/// The candidate that `word` was probably meant to be.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Long words are no typing errors of ours, and the distance costs the product of the lengths.
+    // Long words are unlikely to be typing errors, and the distance costs the product of the lengths.
     const LONGEST: usize = 64;
     if word.len() > LONGEST {
         return None;

@@ -1,4 +1,4 @@
-//! [`ast`] → [`Scheme`]s: names resolved, expressions reduced, every rule of the language checked.
+//! Validation: [`ast`] → [`Scheme`]s. Resolves names, reduces expressions, and checks every rule of the language.
 
 mod body;
 
@@ -19,19 +19,19 @@ use body::MadeOf;
 pub(crate) use body::coefficient;
 use std::collections::BTreeMap;
 
-/// What a text means.
+/// A compiled text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
     /// The wavelets, in the order of the file; at least one.
     pub schemes: Vec<Scheme>,
-    /// What may not have been meant.
+    /// Likely mistakes.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Compiles a text to schemes.
 ///
 /// # Errors
-/// Everything that is wrong with the text, and the warnings, by increasing position.
+/// All errors of the text, and the warnings, by increasing position.
 ///
 /// ```
 /// let compiled = lifting_dsl::compile("
@@ -86,7 +86,7 @@ fn once(first: Option<&Span>, again: &Word, code: &'static str, what: &str, sink
     }
 }
 
-/// Reports a statement that may stand only once.
+/// Reports a repeated statement that is allowed once.
 pub(crate) fn only(first: Option<Span>, again: Span, statement: &str, sink: &mut Sink) {
     if let Some(first) = first {
         let message = format!("`{statement}` is stated twice");
@@ -151,7 +151,7 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
         sink.push(diagnostic.help("add `odd += …;` and `even += …;`"));
     }
     if sink.errors() == errors_before && !broken {
-        // Otherwise it may be the broken statement that uses the constant.
+        // Otherwise a broken statement may be the one that uses the constant.
         for (name, declared) in constants.iter().filter(|(name, d)| !d.used && !name.starts_with('_')) {
             let diagnostic =
                 Diagnostic::warning("L0901", format!("constant `{name}` is not used"), declared.span, "never read");
@@ -177,7 +177,7 @@ fn domain(w: &ast::Wavelet, sink: &mut Sink) -> Option<Domain> {
         if found.is_none() {
             let message = format!("unknown domain `{}`", word.text);
             let diagnostic = Diagnostic::error("L0207", message, word.span, "not a domain");
-            // Sample types are chosen by a plan; people try to write them here.
+            // A plan chooses the sample type; people try to write it here.
             let real = ["float", "f32", "f64", "double", "f16", "bf16"].contains(&word.text.as_str());
             let integer = ["int", "i16", "i32", "i64", "z"].contains(&word.text.to_lowercase().as_str());
             let better = match (real, integer) {
@@ -414,8 +414,8 @@ fn scale(s: &ast::Step, reducer: &mut Reducer) -> Option<Step> {
 }
 
 impl RealStep {
-    /// The step with these weights, in the canonical form: offsets of equal weight in one group, offsets ascending,
-    /// groups by ascending lowest offset. Offsets must be distinct.
+    /// The step with these weights in canonical form: offsets of equal weight in one group, offsets ascending, groups
+    /// by ascending lowest offset. Offsets must be distinct.
     pub fn from_taps(target: Phase, op: Op, taps: impl IntoIterator<Item = (i32, Weight)>) -> RealStep {
         let taps: BTreeMap<i32, Weight> = taps.into_iter().collect();
         let mut groups: Vec<Group> = Vec::new();

@@ -1,5 +1,5 @@
-//! What a wavelet is good for, computed from its steps: equivalent filters, vanishing moments, orthogonality, gains,
-//! conditioning, cost, and (in [`range`]) how many bits its coefficients take.
+//! Analysis of a wavelet from its steps: equivalent filters, vanishing moments, orthogonality, gains, conditioning,
+//! cost, and (in [`range`]) the bits of its coefficients.
 
 pub mod range;
 
@@ -11,28 +11,28 @@ use crate::algebra::polyphase::{Bank, Filters, Reconstruction, of_steps};
 use crate::core::scheme::{Scheme, Step};
 use num_rational::BigRational;
 
-/// What is known of one level of a wavelet, away from the borders.
+/// Properties of one level of a wavelet, away from the borders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// The equivalent filters in `f64`.
     pub filters: Filters<Float>,
-    /// How well synthesis undoes analysis, the rounding of samples apart.
+    /// Accuracy with which synthesis undoes analysis, apart from rounding of the samples.
     pub reconstruction: Reconstruction,
-    /// Vanishing moments of the analysis wavelet: polynomials of lower degree have a high band of zero.
+    /// Vanishing moments of the analysis wavelet: the high band of a polynomial of lower degree is zero.
     pub moments: u32,
     /// Vanishing moments of the synthesis wavelet.
     pub dual_moments: u32,
-    /// Whether these moments vanish exactly; else to 11 digits.
+    /// Whether these moments vanish exactly, instead of to 11 digits.
     pub exact_moments: bool,
     /// Largest difference of a coefficient of M·M* from those of the identity: 0 for an orthonormal wavelet.
     pub orthogonality: f64,
-    /// What a constant signal is multiplied by in the low band.
+    /// Gain of a constant signal in the low band.
     pub dc_gain: f64,
-    /// What an alternating signal +1, −1 is multiplied by in the high band, in magnitude.
+    /// Gain of an alternating signal +1, −1 in the high band, in magnitude.
     pub nyquist_gain: f64,
     /// ‖T x‖² lies between these multiples of ‖x‖²: the frame (Riesz) bounds of one level.
     pub frame: Frame,
-    /// Arithmetic operations a sample.
+    /// Arithmetic operations per sample.
     pub cost: OperationCount,
 }
 
@@ -46,25 +46,26 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The condition number of one level: how much more relative error synthesis can show than the coefficients had.
+    /// The condition number of one level: the largest factor by which synthesis amplifies the coefficients' relative
+    /// error.
     pub fn condition(&self) -> f64 {
         (self.upper / self.lower).sqrt()
     }
 }
 
-/// Additions, multiplications and shifts a sample.
+/// Additions, multiplications and shifts per sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OperationCount {
-    /// By lifting steps, equal weights gathered.
+    /// For lifting steps, equal weights gathered.
     pub lifting: f64,
-    /// By the two equivalent filters, taps of equal weight gathered.
+    /// For the two equivalent filters, taps of equal weight gathered.
     pub convolution: f64,
 }
 
 /// Analyses a scheme.
 pub fn analyse(scheme: &Scheme) -> Analysis {
     let (analysis, synthesis) = (scheme.steps(), scheme.inverse_steps());
-    // Exact polynomials in irrational weights would only prove something of their roundings, and be slow.
+    // Exact polynomials in irrational weights would only describe their roundings, and slowly.
     let rational = analysis.iter().all(Step::is_rational);
     let filters = Filters::<Float>::of(analysis, &synthesis);
     let nearly = [&filters.analysis.high, &filters.synthesis.high].map(vanishing_moments);
@@ -75,7 +76,7 @@ pub fn analyse(scheme: &Scheme) -> Analysis {
     } else {
         (Reconstruction::of::<Float>(&of_steps(analysis), &of_steps(&synthesis)), [0, 0])
     };
-    // Constants with fifteen digits are rational, and yet their moments vanish only to those digits.
+    // Constants of fifteen digits are rational, yet their moments vanish only to those digits.
     let moments = [0, 1].map(|i| nearly[i].max(exact[i]));
     let matrix = filters.analysis.matrix();
     let gram = matrix.times(&matrix.adjoint());
@@ -96,7 +97,7 @@ pub fn analyse(scheme: &Scheme) -> Analysis {
     }
 }
 
-/// Additions and multiplications of one output of a filter.
+/// Additions and multiplications per output of a filter.
 fn taps(filter: &Laurent<Float>) -> usize {
     let mut weights: Vec<f64> = filter.terms().map(|(_, c)| c.to_f64().abs()).collect();
     let additions = weights.len().saturating_sub(1);
@@ -106,12 +107,13 @@ fn taps(filter: &Laurent<Float>) -> usize {
     additions + weights.iter().filter(|w| **w != 1.0).count()
 }
 
-/// So many vanishing moments can be told from small ones without exact arithmetic.
+/// Most vanishing moments that can be told from small ones without exact arithmetic.
 pub const MOST_MOMENTS: u32 = 20;
 
-/// How many moments Σ nʲ·g\[n\], j = 0, 1, …, vanish: exactly in an exact type, else up to 10⁻¹¹ of Σ |nʲ·g\[n\]|.
+/// Number of moments Σ nʲ·g\[n\], j = 0, 1, …, that vanish: exactly in an exact type, else up to 10⁻¹¹ of Σ
+/// |nʲ·g\[n\]|.
 ///
-/// 10⁻¹¹ tells published constants of 15 digits from moments that are merely small, up to [`MOST_MOMENTS`]: no more are
+/// 10⁻¹¹ tells published constants of 15 digits from merely small moments. The count ends at [`MOST_MOMENTS`].
 /// counted.
 pub fn vanishing_moments<C: Coefficient>(filter: &Laurent<C>) -> u32 {
     if filter.is_zero() {
@@ -152,14 +154,14 @@ fn frame(matrix: &Matrix<Float>) -> Frame {
         let conjugate = |(re, im): (f64, f64)| (re, -im);
         let (ad, bc) = (product(a, d), product(b, c));
         let determinant = norm2((ad.0 - bc.0, ad.1 - bc.1));
-        // M·M* is ((p, q), (q*, r)); written so, equal eigenvalues come out equal.
+        // M·M* is ((p, q), (q*, r)); in this form equal eigenvalues come out equal.
         let (p, r) = (norm2(a) + norm2(b), norm2(c) + norm2(d));
         let (ac, bd) = (product(a, conjugate(c)), product(b, conjugate(d)));
         let spread = (((p - r) / 2.0).powi(2) + norm2((ac.0 + bd.0, ac.1 + bd.1))).sqrt();
         let upper = (p + r) / 2.0 + spread;
         (determinant / upper, upper)
     };
-    // The eigenvalues are smooth: a grid finer than the filters resolve, then bisection around the extremes.
+    // The eigenvalues are smooth: sample a grid finer than the filters resolve, then bisect around the extremes.
     let width = entries.iter().map(Vec::len).max().unwrap_or(1);
     let count = 64 * width.max(8);
     let grid = std::f64::consts::PI / count as f64;
@@ -180,14 +182,14 @@ fn frame(matrix: &Matrix<Float>) -> Frame {
 pub struct BandGain {
     /// 1 for the first level.
     pub level: u32,
-    /// The high band, or the low band that the next level would analyse.
+    /// Whether the band is high; else it is the low band that the next level would analyse.
     pub high: bool,
-    /// Norm of the equivalent analysis filter: what white noise of variance 1 has as standard deviation in the band.
+    /// Norm of the equivalent analysis filter: the standard deviation in the band of white noise of variance 1.
     pub analysis_l2: f64,
-    /// Sum of the magnitudes of its taps: the largest coefficient that samples of magnitude 1 can make.
+    /// Sum of the magnitudes of its taps: the largest coefficient for samples of magnitude 1.
     pub analysis_l1: f64,
-    /// Norm of the synthesis vector: what an error of 1 in one coefficient does to the signal. A codec quantises the
-    /// band with steps in inverse proportion to it.
+    /// Norm of the synthesis vector: the effect on the signal of an error of 1 in one coefficient. A codec quantises
+    /// the band with steps in inverse proportion to it.
     pub synthesis_l2: f64,
     /// Sum of the magnitudes of the synthesis vector.
     pub synthesis_l1: f64,
@@ -196,7 +198,7 @@ pub struct BandGain {
 impl BandGain {
     /// The bits that coefficients need beyond those of the samples, in the worst case.
     pub fn bits(&self) -> u32 {
-        // Exact powers of two come out exactly, and a hair above one must count as the next bit.
+        // Exact powers of two stay exact, and anything clearly above one takes the next bit.
         (self.analysis_l1.max(1.0).log2() - 1e-12).ceil().max(0.0) as u32
     }
 }
@@ -238,10 +240,9 @@ pub fn band_gains(scheme: &Scheme, levels: u32) -> Vec<BandGain> {
     gains.iter().map(|g| g.high).chain(gains.last().map(|g| g.low)).collect()
 }
 
-/// What one coefficient of a band becomes after `levels` ≥ 1 levels of synthesis by the low-pass `low` and, first of
-/// all, `band`; and the position of the first value. In the limit of many levels it is a scaling function or a wavelet
-/// (the cascade algorithm): the value at position m, times 2^(levels/2), stands for time m/2^levels, if `low` sums to
-/// √2.
+/// One coefficient of a band after `levels` ≥ 1 levels of synthesis, first by `band`, then by the low-pass `low`; and
+/// the position of the first value. In the limit of many levels it is a scaling function or a wavelet (the cascade
+/// algorithm). The value at position m, times 2^(levels/2), belongs to time m/2^levels, if `low` sums to √2.
 pub fn synthesised(low: &Laurent<Float>, band: &Laurent<Float>, levels: u32) -> (i64, Vec<f64>) {
     let taps = |p: &Laurent<Float>| p.terms().map(|(n, c)| (n, c.to_f64())).collect::<Vec<_>>();
     let (low_taps, band_taps) = (taps(low), taps(band));
@@ -251,7 +252,7 @@ pub fn synthesised(low: &Laurent<Float>, band: &Laurent<Float>, levels: u32) -> 
     (low.low() * (last as i64 - 1) + band.low() * last as i64, dilated(&lows, &band_taps, last))
 }
 
-/// The product of a filter, from exponent 0, with `p(z^stride)`; where it begins does not matter for gains.
+/// The product of a filter, from exponent 0, with `p(z^stride)`; gains do not depend on its position.
 fn dilated(filter: &[f64], p: &[(i64, f64)], stride: usize) -> Vec<f64> {
     let (Some(low), Some(high)) = (p.first().map(|t| t.0), p.last().map(|t| t.0)) else { return Vec::new() };
     let mut product = vec![0.0; filter.len() + (high - low) as usize * stride];
@@ -351,7 +352,7 @@ mod tests {
         close(f.lower, 25.0, 1e-9);
         close(f.upper, 25.0, 1e-9);
         close(f.condition(), 1.0, 1e-9);
-        // By brute force: ‖Tx‖² of every frequency on a long periodic line can be no further out, and comes close.
+        // By brute force: ‖Tx‖² of every frequency on a long periodic line stays within the bounds, and comes close.
         let m = of_steps::<Float>(&cdf97());
         let f = frame(&m);
         assert!(f.lower > 0.4 && f.upper < 2.5 && f.lower < 1.0 && f.upper > 1.0, "{f:?}");

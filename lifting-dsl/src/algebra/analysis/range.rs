@@ -1,14 +1,14 @@
-//! How large integer coefficients get, and hence which sample type carries them without wrapping.
+//! Ranges of integer coefficients, and the sample type that holds them without wrapping.
 //!
-//! Two bounds, both proofs, are intersected where both hold:
+//! Two proven bounds are intersected where both hold:
 //!
 //! - *by steps*: intervals through every step, as if its reads were independent. Holds for every border rule.
-//! - *by filters*: every value is a linear function of the input, Σ |coefficient| bounds it, and the error of the
-//!   roundings is carried along as an interval. Much tighter over several levels, but the border must act as the
-//!   interior does: for `periodic` always, and for `whole-symmetric` when every step reads symmetrically (the
-//!   extended signal is then analysed to the extended bands, as in JPEG 2000).
+//! - *by filters*: every value is a linear function of the input, bounded by Σ |coefficient|, plus an interval for the
+//! rounding errors. It is much tighter over several levels, but the border must act as the interior does. That holds
+//! for `periodic` always, and for `whole-symmetric` if every step reads symmetrically (the extended signal is then
+//! analysed to the extended bands, as in JPEG 2000).
 //!
-//! Along one axis; a transform of d axes multiplies: apply the axes in turn, as [`Growth::of`] does.
+//! The bounds hold along one axis; for d axes apply them axis by axis, as [`Growth::of`] does.
 
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::float::Float;
@@ -35,7 +35,7 @@ impl Interval {
         Interval { low: low.into(), high: high.into() }
     }
 
-    /// What `bits` bits hold: two's complement if `signed`.
+    /// The range of `bits` bits: two's complement if `signed`.
     pub fn bits(bits: u32, signed: bool) -> Interval {
         if signed {
             let half = BigInt::one() << bits.saturating_sub(1);
@@ -51,7 +51,7 @@ impl Interval {
             .then(|| Interval::bits(8 * t.bytes() as u32, true))
     }
 
-    /// What steps on an integer sample type sum up in: 32 bits, 64 for `i64`; `None` for the others.
+    /// The range of the accumulator of an integer sample type: 32 bits, 64 for `i64`; `None` for the others.
     pub fn of_accumulator(t: SampleType) -> Option<Interval> {
         Interval::of_type(t).map(|_| Interval::bits(if t == SampleType::I64 { 64 } else { 32 }, true))
     }
@@ -61,7 +61,7 @@ impl Interval {
         Interval { low: &self.low << by, high: &self.high << by }
     }
 
-    /// The smallest interval that has the values of both.
+    /// The smallest interval that contains both.
     pub fn hull(&self, other: &Interval) -> Interval {
         Interval { low: self.low.clone().min(other.low.clone()), high: self.high.clone().max(other.high.clone()) }
     }
@@ -72,12 +72,12 @@ impl Interval {
         bits(&self.low).max(bits(&self.high)) as u32 + 1
     }
 
-    /// Whether all of `other` lies within.
+    /// Whether `other` lies within.
     pub fn contains(&self, other: &Interval) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 
-    /// The common part of two bounds on the same value, which is not empty.
+    /// The intersection of two bounds on the same value; it is not empty.
     fn meet(&self, other: &Interval) -> Interval {
         Interval { low: self.low.clone().max(other.low.clone()), high: self.high.clone().min(other.high.clone()) }
     }
@@ -102,38 +102,38 @@ impl fmt::Display for Interval {
     }
 }
 
-/// The ranges of one band, or of what one level computes.
+/// Ranges of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelRange {
     /// 1 for the first level.
     pub level: u32,
-    /// Coefficients low along every axis: what the next level analyses.
+    /// Coefficients low along every axis: the next level's input.
     pub low: Interval,
     /// Coefficients high along at least one axis.
     pub high: Interval,
-    /// Everything that is held in the sample type at this level: input after the gain shift, results of all steps.
+    /// Every value in the sample type at this level: input after the gain shift, results of all steps.
     pub samples: Interval,
-    /// Everything that a step sums up before its shift, in the 32-bit (for `i64`: 64-bit) accumulator.
+    /// Every sum of a step before its shift, in the 32-bit (for `i64`: 64-bit) accumulator.
     pub accumulator: Interval,
 }
 
 /// The ranges of all levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// One entry a level, from level 1.
+    /// One entry per level, from level 1.
     pub levels: Vec<LevelRange>,
 }
 
-/// What to bound.
+/// The transform to bound.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The border rule that the transform runs with.
+    /// The border rule of the transform.
     pub boundary: Boundary,
-    /// How many levels (at least 1).
+    /// Number of levels (at least 1).
     pub levels: u32,
-    /// How many axes every level transforms (at least 1).
+    /// Number of axes that every level transforms (at least 1).
     pub axes: u32,
-    /// The gain shift.
+    /// The gain shift, in bits.
     pub gain_shift: u32,
 }
 
@@ -155,8 +155,8 @@ impl Growth {
         let filters = has_filters(&steps, setting.boundary);
         let mut levels = Vec::new();
         let mut low = input.clone();
-        // Per axis, the linear form of the low band; only with one axis is the composition of levels carried along:
-        // between the axes the errors of the roundings would mix.
+        // Per axis, the linear form of the low band. Levels are composed only for one axis: between axes the rounding
+        // errors would mix.
         let mut form = filters.then(|| Form::input(input));
         for level in 1..=setting.levels {
             let shifted = low.shifted(setting.gain_shift);
@@ -183,7 +183,7 @@ impl Growth {
                     }
                     next.extend(pass.bands);
                 }
-                // The first of `next` stays the one that is low along all axes so far.
+                // The first of `next` remains the one that is low along all axes so far.
                 bands = next;
             }
             if setting.axes == 1 {
@@ -196,21 +196,22 @@ impl Growth {
         Ok(Growth { levels })
     }
 
-    /// Whether no value of any level wraps in a sample type, so that its results are those of exact arithmetic.
+    /// Whether no value of any level wraps in a sample type, so that results equal those of exact arithmetic.
     pub fn fits(&self, t: SampleType) -> bool {
         let Some((range, accumulator)) = Interval::of_type(t).zip(Interval::of_accumulator(t)) else { return false };
         self.levels.iter().all(|l| range.contains(&l.samples) && accumulator.contains(&l.accumulator))
     }
 
-    /// The narrowest sample type in which nothing wraps.
+    /// The narrowest sample type in which no value wraps.
     pub fn narrowest(&self) -> Option<SampleType> {
         [SampleType::I16, SampleType::I32, SampleType::I64].into_iter().find(|t| self.fits(*t))
     }
 }
 
-/// The widest input, in bits, whose coefficients are all exact (nothing wraps) in a sample type; 0 if there is none.
+/// The widest input, in bits, whose coefficients are all exact (nothing wraps) in a sample type; 0 if none is.
 ///
-/// Without a gain shift a transform is lossless for every input, wrapped or not; with one it is for these.
+/// Without a gain shift a transform is lossless for every input, wrapped or not; with one, for inputs of up to this
+/// width.
 pub fn exact_bits(steps: &[Step], t: SampleType, signed: bool, setting: &Setting) -> Result<u32, NotInteger> {
     let most = 8 * t.bytes() as u32;
     for bits in (1..=most).rev() {
@@ -245,20 +246,20 @@ fn symmetric(step: &IntegerStep) -> bool {
     step.taps.iter().all(|t| step.taps.iter().any(|u| u.offset == mirror(t.offset) && u.weight == t.weight))
 }
 
-/// The ranges of what analysis along one axis computes.
+/// Ranges of analysis along one axis.
 pub struct Pass {
     /// Low and high.
     pub bands: [Interval; 2],
-    /// Everything that is held in the sample type: input and results of all steps.
+    /// Every value in the sample type: input and results of all steps.
     pub samples: Interval,
-    /// Everything that a step sums up before its shift.
+    /// Every sum of a step before its shift.
     pub accumulator: Interval,
     /// The linear form of the low band.
     form: Option<Form>,
 }
 
 impl Pass {
-    /// Bounds every value that analysis of lines, of two samples at least, computes from samples in `input`.
+    /// Bounds every value that analysis of lines of at least two samples computes from samples in `input`.
     ///
     /// # Errors
     /// If a step is not an integer step.
@@ -299,7 +300,7 @@ impl Pass {
     }
 }
 
-/// A value as Σ coefficient·input\[n\] + error, the error of the roundings within an interval.
+/// A value as Σ coefficient·input\[n\] + error, with the rounding error in an interval.
 #[derive(Clone)]
 struct Form {
     filter: Laurent<Float>,
@@ -326,7 +327,7 @@ impl Form {
         Form { filter: self.filter.shifted(self.stride), ..self.clone() }
     }
 
-    /// As a sample of the low band, whose neighbours are twice as far.
+    /// The form as a sample of the low band, whose neighbours are twice as far apart.
     fn decimated(self) -> Form {
         Form { stride: 2 * self.stride, ..self }
     }
@@ -380,7 +381,8 @@ impl Form {
             low = &low + &c.times(&self.input[a]);
             high = &high + &c.times(&self.input[b]);
         }
-        // Values are integers: round inwards. All numbers here are dyadic, far within the precision: nothing was lost.
+        // Values are integers, so round inwards. All numbers here are dyadic and far within the precision: nothing was
+        // lost.
         let (low, high) = (low.to_rational().ceil().to_integer(), high.to_rational().floor().to_integer());
         if low > high { Interval::new(BigInt::zero(), BigInt::zero()) } else { Interval { low, high } }
     }
@@ -437,7 +439,7 @@ mod tests {
         }
     }
 
-    /// Beyond the border there are zeros, whatever the signal is: 100 − ⌊(100 + 0)/2⌋ there, 0 inside.
+    /// Zeros beyond the border are part of the range: 100 − ⌊(100 + 0)/2⌋ there, 0 inside.
     #[test]
     fn zeros_are_read_as_well() {
         let pass = |boundary| Pass::of(&legall53(), &Interval::new(100, 100), boundary).unwrap();

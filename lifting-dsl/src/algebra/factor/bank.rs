@@ -1,4 +1,4 @@
-//! What can be wrong with a bank, by how much, and the nearest alignment that would work.
+//! Checks of filter banks: the fault, its size, and the nearest alignment that would work.
 
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::laurent::{Laurent, Matrix};
@@ -6,7 +6,7 @@ use crate::algebra::polyphase::Bank;
 use std::fmt;
 use thiserror::Error;
 
-/// Where the two filters of a bank would have to stand: the lowest positions of their taps, relative to 2k.
+/// Alignment of the two filters of a bank: the lowest positions of their taps, relative to 2k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alignment {
     /// Position of the first lowpass tap.
@@ -21,7 +21,7 @@ impl fmt::Display for Alignment {
     }
 }
 
-/// Why a bank cannot be taken apart.
+/// Reason why a bank cannot be factored.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum FactorError {
     /// A filter is zero.
@@ -35,7 +35,7 @@ pub enum FactorError {
     NotFinite {
         /// `lowpass` or `highpass`.
         band: &'static str,
-        /// Which tap, from 0.
+        /// Index of the tap, from 0.
         index: usize,
     },
     /// The determinant is zero at every frequency.
@@ -82,9 +82,9 @@ pub enum FactorError {
     Alias {
         /// The largest alias coefficient.
         by: f64,
-        /// The distance in samples at which it stands.
+        /// Its distance, in samples.
         distance: i64,
-        /// Shifting both highpass filters by so many samples would remove the alias.
+        /// Shift of both highpass filters, in samples, that would remove the alias.
         highpass_shift: Option<i64>,
     },
     /// Analysis and synthesis filters given; no alias, but the output is a filtered input.
@@ -95,7 +95,7 @@ pub enum FactorError {
     Distortion {
         /// The largest coefficient of the response.
         main: f64,
-        /// The delay at which it stands.
+        /// Its delay.
         delay: i64,
         /// The second largest coefficient.
         leftover: f64,
@@ -107,10 +107,10 @@ pub enum FactorError {
         band: &'static str,
         /// Σ taps².
         energy: f64,
-        /// What would make it 1.
+        /// The factor that would make it 1.
         factor: f64,
     },
-    /// An orthogonal bank was asked for, and it is none.
+    /// An orthogonal bank was asked for, and this one is not orthogonal.
     #[error(
         "the bank is not orthogonal: the {first} filter times the {second} filter shifted by {shift} samples is {by:.3e}, not 0"
     )]
@@ -130,20 +130,20 @@ pub enum FactorError {
          a round-trip error of {error:.1e} in {precision}, where {limit:.0e} is allowed{}", lattice_suggestion(*.orthogonal)
     )]
     Unstable {
-        /// How many factorisations were compared.
+        /// Number of factorisations compared.
         tried: usize,
         /// Largest coefficient of the best one.
         largest: f64,
         /// Its measured round-trip error relative to the input.
         error: f64,
-        /// The precision that was asked for.
+        /// The precision asked for.
         precision: super::lifting::Precision,
         /// The error allowed at that precision.
         limit: f64,
         /// Whether the bank is orthogonal, so that a lattice is the remedy.
         orthogonal: bool,
     },
-    /// The recursion lost its way in rounding: the taps are not precise enough.
+    /// The recursion lost all precision: the taps are not precise enough.
     #[error(
         "the factors do not multiply back to the bank (off by {residual:.1e}, {tolerance:.0e} allowed): its taps are not \
          precise enough for so long a filter; give more digits, or generate the filter in high precision"
@@ -157,7 +157,7 @@ pub enum FactorError {
 }
 
 impl FactorError {
-    /// What is wrong, and what to do about it where there is something: the message apart at its semicolon.
+    /// The fault, and the remedy if there is one: the message split at its semicolon.
     pub fn fault_and_remedy(&self) -> (String, Option<String>) {
         let message = self.to_string();
         match message.split_once("; ") {
@@ -166,7 +166,7 @@ impl FactorError {
         }
     }
 
-    /// The nearest alignment that would work, of the faults that another alignment cures.
+    /// The nearest alignment that would work, for faults that another alignment cures.
     pub fn nearest(&self) -> Option<Alignment> {
         match self {
             FactorError::Singular { nearest } | FactorError::NotReconstructing { nearest, .. } => *nearest,
@@ -201,8 +201,7 @@ fn lattice_suggestion(orthogonal: bool) -> &'static str {
 const BANDS: [&str; 2] = ["lowpass", "highpass"];
 
 impl<C: Coefficient> Bank<C> {
-    /// The bank with `low` taps from position `low_at` and `high` taps from `high_at`, from `f64` values, which
-    /// must be finite.
+    /// The bank with `low` taps from position `low_at` and `high` taps from `high_at`, all of which must be finite.
     pub fn from_f64(low_at: i64, low: &[f64], high_at: i64, high: &[f64]) -> Result<Bank<C>, FactorError> {
         for (band, taps) in BANDS.into_iter().zip([low, high]) {
             if let Some(index) = taps.iter().position(|x| !x.is_finite()) {
@@ -214,8 +213,8 @@ impl<C: Coefficient> Bank<C> {
     }
 }
 
-/// Checks that steps in place can express a bank: that the determinant of its polyphase matrix is c·z⁰. Returns the
-/// matrix and c. Terms below `tolerance` relative to the largest count as zero; exact types take 0.
+/// Checks that steps in place can express a bank: the determinant of its polyphase matrix must be c·z⁰. Returns the
+/// matrix and c. Terms below `tolerance` relative to the largest count as zero; pass 0 for exact types.
 pub fn check<C: Coefficient>(bank: &Bank<C>, tolerance: f64) -> Result<(Matrix<C>, C), FactorError> {
     for (band, filter) in BANDS.into_iter().zip([&bank.low, &bank.high]) {
         if filter.is_zero() {
@@ -251,7 +250,7 @@ fn cleaned_determinant<C: Coefficient>(bank: &Bank<C>, matrix: &Matrix<C>, toler
     matrix.determinant().cleaned(scale, tolerance)
 }
 
-/// The alignment of the same filters that reconstructs in place with the smallest shifts in all, if one does.
+/// The alignment of the same filters that reconstructs in place with the smallest total shift, if there is one.
 ///
 /// Shifting a filter by two multiplies the determinant by z, so only the parities of the two shifts need trying.
 pub fn nearest<C: Coefficient>(bank: &Bank<C>, tolerance: f64) -> Option<Alignment> {
@@ -260,7 +259,7 @@ pub fn nearest<C: Coefficient>(bank: &Bank<C>, tolerance: f64) -> Option<Alignme
         let shifted = Bank { low: bank.low.shifted(a), high: bank.high.shifted(b) };
         let determinant = cleaned_determinant(&shifted, &shifted.matrix(), tolerance);
         let Some((_, n)) = determinant.as_monomial() else { continue };
-        // Shifts a + 2i and b − 2(n + i) leave a determinant z^0, whatever i is; the best i is near a corner.
+        // Shifts a + 2i and b − 2(n + i) leave the determinant z^0 for every i; the best i is near a corner.
         for i in [0, -a, -n - b, -n, -n - 1, -1, -n + 1, -n / 2] {
             let (low, high) = (a + 2 * i, b - 2 * (n + i));
             let alignment = Alignment { low: bank.low.low() + low, high: bank.high.low() + high };
@@ -272,7 +271,7 @@ pub fn nearest<C: Coefficient>(bank: &Bank<C>, tolerance: f64) -> Option<Alignme
     best.map(|(_, alignment)| alignment)
 }
 
-/// Checks that a bank is orthogonal: its own synthesis bank. Returns its polyphase matrix.
+/// Checks that a bank is orthogonal, i.e. its own synthesis bank. Returns its polyphase matrix.
 pub fn check_orthogonal<C: Coefficient>(bank: &Bank<C>, tolerance: f64) -> Result<Matrix<C>, FactorError> {
     for (band, filter) in BANDS.into_iter().zip([&bank.low, &bank.high]) {
         if filter.is_zero() {

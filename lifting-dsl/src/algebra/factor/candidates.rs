@@ -1,5 +1,5 @@
-//! Every sensible way to take a bank apart, measured and ranked: what the language, the command line and the
-//! catalogue's generator choose from.
+//! Candidate factorisations of a bank, measured and ranked, for the language, the command line and the catalogue's
+//! generator.
 
 use super::bank::{FactorError, check, check_orthogonal};
 use super::lattice;
@@ -17,18 +17,18 @@ use crate::core::weight::Weight;
 use num_rational::BigRational;
 use std::fmt;
 
-/// The taps' precision, from what the search for it begins with to what published decimals have.
+/// Assumed precision of the taps, from generated filters down to published decimals.
 const TOLERANCES: [f64; 5] = [1e-100, 1e-50, 1e-14, 1e-11, 1e-9];
 
-/// Taps of the longest orthogonal filter for which Euclid's steps are compared with the lattice's: Euclid's are fewer,
-/// but reach further and grow larger the longer the filter is.
+/// Longest orthogonal filter, in taps, for which Euclid's steps are compared with the lattice's. Euclid's steps are
+/// fewer, but their reach and size grow with the filter.
 const LONGEST_FOR_EUCLID: usize = 32;
 
-/// An analysis bank, with as much as is known of its taps.
+/// An analysis bank, with its taps as exact as they are known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     bank: Bank<Float>,
-    /// The bank divided by the gain, where that is rational: it is factored exactly.
+    /// The bank divided by the gain, if that is rational: it is factored exactly.
     exact: Option<(Bank<BigRational>, Float)>,
 }
 
@@ -38,14 +38,14 @@ impl Known {
         Known { bank, exact: None }
     }
 
-    /// A bank of rationals, both filters multiplied by `gain` besides.
+    /// A bank of rationals, both filters multiplied by `gain`.
     pub fn from_rational(bank: Bank<BigRational>, gain: Float) -> Known {
         let float = |p: &Laurent<BigRational>| p.map(Float::from_rational).scaled(&gain);
         Known { bank: Bank { low: float(&bank.low), high: float(&bank.high) }, exact: Some((bank, gain)) }
     }
 
-    /// The bank of filters as a text gives them: exact if they are rational, and so short that the algorithm's
-    /// fractions stay short.
+    /// The bank of filters in a text: exact if they are rational, and short enough that the algorithm's fractions stay
+    /// short.
     pub fn from_filters(low: &Filter, high: &Filter) -> Known {
         const MAX_TAPS: usize = 32;
         const MAX_BITS: u64 = 1024;
@@ -62,8 +62,8 @@ impl Known {
         }
     }
 
-    /// The bank that a wavelet was given as, or that its steps amount to, rounding of samples apart: exactly if their
-    /// weights are rational and not too many.
+    /// The bank of a wavelet, as given or equivalent to its steps, apart from rounding of samples. Exact if the weights
+    /// are rational and few.
     pub fn of_scheme(scheme: &Scheme) -> Known {
         const MAX_STEPS: usize = 16;
         if let Body::Bank { low, high, .. } = scheme.body() {
@@ -85,7 +85,7 @@ impl Known {
         let lower = name.to_ascii_lowercase();
         let orders = lower.strip_prefix("bior").or_else(|| lower.strip_prefix("rbio"));
         let spline = orders.and_then(|o| SPLINES.iter().find(|(r, d)| format!("{r}.{d}") == o));
-        // Spline wavelets are rational but for a √2 of both filters.
+        // Spline wavelets are rational except for a factor √2 of both filters.
         let exact = spline.and_then(|(r, d)| Some((spectral::spline(*r, *d)?, Float::integer(2).sqrt()?)));
         match exact {
             Some((pair, gain)) => {
@@ -101,12 +101,12 @@ impl Known {
         &self.bank
     }
 
-    /// Whether the taps are known exactly, perhaps but for a common factor, so that products can be proved.
+    /// Whether the taps are known exactly, up to a common factor, so that products can be proved.
     pub fn is_exact(&self) -> bool {
         self.exact.is_some()
     }
 
-    /// The same filters, the taps of each from another position on; `None` leaves a filter where it is.
+    /// The same filters with new positions of their first taps; `None` leaves a filter in place.
     pub fn placed(&self, low: Option<i64>, high: Option<i64>) -> Known {
         fn shift<C: Coefficient>(bank: &Bank<C>, low: i64, high: i64) -> Bank<C> {
             Bank { low: bank.low.shifted(low), high: bank.high.shifted(high) }
@@ -124,8 +124,8 @@ impl Known {
         check_orthogonal(&self.bank, 1e-9).is_ok()
     }
 
-    /// The border rule that suits the filters: `whole-symmetric` if both are symmetric about the sample that they make,
-    /// else `periodic`.
+    /// The border rule that suits the filters: `whole-symmetric` if both are symmetric about their output sample, else
+    /// `periodic`.
     pub fn boundary(&self) -> Boundary {
         let symmetric = |p: &Laurent<Float>, centre: i64| {
             p.low() + p.high() == 2 * centre
@@ -138,10 +138,10 @@ impl Known {
         }
     }
 
-    /// Checks that steps in place can express the bank, exactly or to what its taps are good for; see [`check`].
+    /// Checks that steps in place can express the bank, exactly or to the precision of its taps; see [`check`].
     ///
     /// # Errors
-    /// Whatever [`check`] finds.
+    /// The errors of [`check`].
     pub fn check(&self) -> Result<(), FactorError> {
         match &self.exact {
             Some((bank, _)) if check(bank, 0.0).is_ok() => Ok(()),
@@ -159,7 +159,7 @@ fn bank_of<C: Coefficient>(low: &Filter, high: &Filter) -> Bank<C> {
     Bank { low: filter(low), high: filter(high) }
 }
 
-/// How a candidate was found.
+/// Origin of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// Lifting steps by Euclid's algorithm.
@@ -180,18 +180,18 @@ impl fmt::Display for How {
     }
 }
 
-/// One way to take a bank apart.
+/// One factorisation of a bank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// How it was found.
+    /// Its origin.
     pub how: How,
-    /// The steps that run.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// The stages, of a lattice.
+    /// The stages, if it is a lattice.
     pub lattice: Option<Lattice<Weight>>,
-    /// What the steps cost. The errors are the worst of all border rules.
+    /// The cost of the steps. The errors are the worst over all border rules.
     pub cost: Cost,
-    /// Largest difference of a tap of the steps, their weights rounded, from one of the bank.
+    /// Largest difference between a tap of the steps, with rounded weights, and one of the bank.
     pub off: f64,
 }
 
@@ -209,10 +209,10 @@ impl Candidate {
         }
     }
 
-    /// As a wavelet.
+    /// The candidate as a wavelet.
     ///
     /// # Errors
-    /// Names that are none, and steps that the language has no numbers for.
+    /// An invalid name, and steps whose numbers the language cannot express.
     pub fn scheme(&self, name: &str, boundary: Boundary) -> Result<Scheme, Vec<Diagnostic>> {
         match &self.lattice {
             Some(lattice) => Scheme::from_lattice(name, boundary, lattice.clone()),
@@ -221,14 +221,15 @@ impl Candidate {
     }
 }
 
-/// The ways to take a bank apart that the search reaches, best first by [`Cost::rank`], those that `f32` can carry
-/// under every border rule before those that it cannot. Never empty.
+/// The factorisations found, best first by [`Cost::rank`]; those that `f32` can carry under every border rule precede
+/// the others. Never empty.
 ///
-/// `beam` is [`Options::beam`]. Orthogonal banks have the shears of their lattice among the candidates, and those of
+/// `beam` is [`Options::beam`]. For orthogonal banks the candidates include the shears of their lattice. For more than
+/// 32 taps these are the only ones: Euclid's steps grow too large.
 /// more than 32 taps nothing else: Euclid's steps grow too large for them.
 ///
 /// # Errors
-/// What is wrong with the bank; or no factorisation that `f64` could carry.
+/// The fault of the bank, or [`FactorError::Unstable`] if even `f64` could carry no factorisation.
 pub fn candidates(known: &Known, factor: Factor, beam: usize) -> Result<Vec<Candidate>, FactorError> {
     let bank = known.bank();
     let stages = || tightest(|t| lattice::lattice(bank, t)).map(|found| found.lattice);
@@ -242,7 +243,7 @@ pub fn candidates(known: &Known, factor: Factor, beam: usize) -> Result<Vec<Cand
         Factor::Lifting => {
             let shears = if known.is_orthogonal() { stages().ok().and_then(|s| s.lifting_steps()) } else { None };
             let mut found = match &known.exact {
-                // Decimals are rational as well, but their bank reconstructs only nearly.
+                // Decimals are rational too, but their bank reconstructs only approximately.
                 _ if shears.is_some() && known.taps() > 2 * LONGEST_FOR_EUCLID => Ok(Vec::new()),
                 Some((exact, gain)) if check(exact, 0.0).is_ok() => euclid(exact, gain, bank, 0.0, beam),
                 _ => tightest(|t| euclid(bank, &Float::integer(1), bank, t, beam)),
@@ -252,7 +253,7 @@ pub fn candidates(known: &Known, factor: Factor, beam: usize) -> Result<Vec<Cand
                 let shears = Candidate::new(How::Shears, steps, None, cost, bank);
                 match &mut found {
                     Ok(found) => found.push(shears),
-                    // Steps that lose the signal or miss the bank are no reason to give up while there are others.
+                    // Steps that lose the signal or miss the bank are not fatal while there are others.
                     Err(FactorError::Unstable { .. } | FactorError::Imprecise { .. }) => found = Ok(vec![shears]),
                     Err(_) => {}
                 }
@@ -260,7 +261,7 @@ pub fn candidates(known: &Known, factor: Factor, beam: usize) -> Result<Vec<Cand
             found?
         }
     };
-    // Taps of few digits are not missed further by some candidates than by others.
+    // For taps of few digits, all candidates miss them by about the same amount.
     let nearest = found.iter().map(|c| c.off).fold(f64::INFINITY, f64::min);
     found.retain(|c| c.off <= 10.0 * nearest + 1e-13);
     found.sort_by(|a, b| a.cost.rank(&b.cost));
@@ -277,7 +278,7 @@ fn euclid<C: Coefficient>(
     tolerance: f64,
     beam: usize,
 ) -> Result<Vec<Candidate>, FactorError> {
-    // The best factorisation for f32 is refused only where f64 could not take it either.
+    // The best factorisation for f32 is refused only if f64 could not carry it either.
     let options = Options { tolerance, precision: Precision::F64, beam, ..Options::default() };
     let found = lifting::lifting(bank, &options)?;
     let candidate = |f: &lifting::Factorisation<C>| {
@@ -286,12 +287,12 @@ fn euclid<C: Coefficient>(
     Ok(found.iter().map(candidate).collect())
 }
 
-/// What comes out at the smallest tolerance at which anything does; the fault at the largest one otherwise.
+/// The result at the smallest tolerance that succeeds; otherwise the fault at the largest one.
 fn tightest<T>(attempt: impl Fn(f64) -> Result<T, FactorError>) -> Result<T, FactorError> {
     let [tight @ .., last] = TOLERANCES;
     for tolerance in tight {
         let result = attempt(tolerance);
-        // A larger tolerance does not make steps more stable, and the search is long.
+        // A larger tolerance does not make steps more stable, and the search is slow.
         if matches!(result, Ok(_) | Err(FactorError::Unstable { .. })) {
             return result;
         }

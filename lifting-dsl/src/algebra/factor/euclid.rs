@@ -1,14 +1,14 @@
-//! Euclid's algorithm on a polyphase matrix, down every path that a beam follows.
+//! Euclid's algorithm on a polyphase matrix, along every path of a beam search.
 
 use super::lifting::Options;
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::laurent::{Laurent, Matrix};
 use crate::core::scheme::Phase;
 
-/// Steps in the order in which they run.
+/// Steps in order of execution.
 type Lifts<C> = Vec<(Phase, Laurent<C>)>;
 
-/// An unfinished factorisation: what is left of the first row, and the steps so far.
+/// An unfinished factorisation: the remaining first row, and the steps so far.
 #[derive(Clone)]
 struct Node<C> {
     row: [Laurent<C>; 2],
@@ -30,7 +30,8 @@ impl<C: Coefficient> Node<C> {
         node
     }
 
-    /// What the beam goes by: twice a coefficient costs as much as three more taps, a position of halo `halo` taps.
+    /// Score of the beam search: doubling a coefficient costs as much as three taps, a halo position as much as `halo`
+    /// taps.
     fn score(&self, halo: f64) -> f64 {
         let left: usize = self.row.iter().map(Laurent::width).sum();
         let reach: i64 = self.lifts.iter().map(|(target, p)| reach(*target, p)).sum();
@@ -38,13 +39,13 @@ impl<C: Coefficient> Node<C> {
     }
 }
 
-/// How far from its target a step reads, in positions.
+/// Distance of a step's farthest read from its target, in positions.
 fn reach<C: Coefficient>(target: Phase, p: &Laurent<C>) -> i64 {
     let shift = 1 - 2 * target.parity();
     if p.is_zero() { 0 } else { (2 * p.low() + shift).abs().max((2 * p.high() + shift).abs()) }
 }
 
-/// Euclid on the first row of a matrix of determinant c·z⁰: steps and scaling, for every path the beam follows.
+/// Euclid on the first row of a matrix of determinant c·z⁰: steps and scaling, for every path of the beam.
 pub(super) fn euclid<C: Coefficient>(m: &Matrix<C>, halo: f64, options: &Options) -> Vec<(Lifts<C>, [C; 2])> {
     let scale = m.rows[0].iter().map(Laurent::max_abs).fold(0.0, f64::max);
     let clean = |p: Laurent<C>| p.cleaned(scale, options.tolerance);
@@ -56,7 +57,7 @@ pub(super) fn euclid<C: Coefficient>(m: &Matrix<C>, halo: f64, options: &Options
             finished.extend(closings(node).into_iter().map(|n| n.lifts));
             for column in [0, 1] {
                 let (a, b) = (&node.row[column], &node.row[1 - column]);
-                // Dividing by a monomial is for `closings`, which chooses the remainder.
+                // `closings` divides by monomials; it chooses the remainder.
                 if b.width() >= 2 && a.width() >= b.width() {
                     let quotients = divisions(a, b);
                     next.extend(quotients.into_iter().map(|(q, rest)| node.divide(column, q, clean(rest))));
@@ -93,7 +94,7 @@ fn divisions<C: Coefficient>(a: &Laurent<C>, b: &Laurent<C>) -> Vec<(Laurent<C>,
         .collect()
 }
 
-/// Ways to bring a row with a monomial in it to (K, 0).
+/// Ways to reduce a row that contains a monomial to (K, 0).
 fn closings<C: Coefficient>(node: &Node<C>) -> Vec<Node<C>> {
     let mut closed = Vec::new();
     let constant = |c: &C| Laurent::monomial(c.clone(), 0);
@@ -142,7 +143,7 @@ fn close<C: Coefficient>(m: &Matrix<C>, mut lifts: Lifts<C>, tolerance: f64) -> 
     Some((merged(lifts), [low, high]))
 }
 
-/// Steps on the same phase one after the other are one step; steps that add nothing are none.
+/// Merges consecutive steps on one phase, and drops steps that add nothing.
 fn merged<C: Coefficient>(lifts: Lifts<C>) -> Lifts<C> {
     let mut merged: Lifts<C> = Vec::new();
     for (target, p) in lifts {

@@ -1,9 +1,9 @@
 //! Orthogonal banks as lattices of 2×2 stages (Yatsymirskyy, Yatsymirskyy and Stokfiszewski 2015).
 //!
-//! Stage l of L acts in place on the pairs (x[2k+l−L], x[2k+l−L+1]) of the periodic signal, so that the last stage
-//! stands on `(x[2k], x[2k+1])` and leaves low at even and high at odd positions. A bank with 2L taps from 1 − L has L
-//! stages. The recursion peels the last stage: the one rotation of (low, high) that clears the outermost taps at both
-//! ends at once. It divides by outer taps, which of long filters are tiny, hence [`Float`].
+//! Stage l of L acts in place on the pairs (x[2k+l−L], x[2k+l−L+1]) of the periodic signal. So the last stage acts on
+//! `(x[2k], x[2k+1])` and leaves low at even and high at odd positions. A bank with 2L taps from 1 − L has L stages.
+//! The recursion peels the last stage: the one rotation of (low, high) that clears the outermost taps at both ends. It
+//! divides by outer taps, which are tiny in long filters, hence [`Float`].
 
 use super::bank::{Alignment, FactorError, check_orthogonal};
 use crate::algebra::coefficient::Coefficient;
@@ -32,7 +32,7 @@ impl<C: Coefficient> Stage<C> {
             return None;
         }
         Some(match self {
-            // A reflection divided by its −determinant a² + b²; a rotation likewise, b changing its sign.
+            // A reflection is divided by its −determinant a² + b²; so is a rotation, with b negated.
             Stage::Rotate { a, b } => Stage::Rotate { a: a.over(&determinant), b: b.negated().over(&determinant) },
             Stage::Reflect { a, b } => {
                 let norm = determinant.negated();
@@ -48,7 +48,7 @@ impl<C: Coefficient> Stage<C> {
 }
 
 impl<C: Coefficient> Lattice<C> {
-    /// The polyphase matrix of the whole.
+    /// The polyphase matrix of the lattice.
     pub fn matrix(&self) -> Matrix<C> {
         let term = |c: C, n| Laurent::monomial(c, n);
         self.stages.iter().enumerate().fold(Matrix::identity(), |m, (i, stage)| {
@@ -62,20 +62,20 @@ impl<C: Coefficient> Lattice<C> {
         })
     }
 
-    /// Which stage, from 0, has no inverse.
+    /// The first stage, from 0, without an inverse.
     pub fn singular_stage(&self) -> Option<usize> {
         self.stages.iter().position(|s| s.determinant().is_zero())
     }
 
-    /// Lifting steps with the same polyphase matrix: three shears a stage, neighbouring shears of one phase merged
-    /// into one step, scalings gathered at the end. Every border rule and every length can run these. `None` if a
-    /// stage is singular.
+    /// Lifting steps with the same polyphase matrix: three shears per stage, with neighbouring shears of one phase
+    /// merged and scalings gathered at the end. They run under every border rule and at every length. `None` if a stage
+    /// is singular.
     ///
-    /// Shears of a rotation by less than a right angle have coefficients of at most 1 in magnitude; other rotations
-    /// are turned by half a turn first.
+    /// Shears of a rotation by less than a right angle have coefficients of magnitude at most 1; other rotations are
+    /// first turned by half a turn.
     pub fn lifting_steps(&self) -> Option<Vec<Step>> {
         let mut steps: Vec<(Phase, Vec<(i32, C)>)> = Vec::new();
-        // Scalings of (even, odd) that were met so far, moved to the end: later shears are conjugated by them.
+        // Scalings of (even, odd) so far, moved to the end: later shears are conjugated by them.
         let mut scale = [C::one(), C::one()];
         for (i, stage) in self.stages.iter().enumerate() {
             let (first, reach) = if self.on_even_pairs(i) { (Phase::Even, 0) } else { (Phase::Odd, 1) };
@@ -146,24 +146,24 @@ fn shears<C: Coefficient>(rows: &[[C; 2]; 2], upper_first: bool) -> Option<(Vec<
     three(sign.clone()).filter(tame).or_else(|| if a.is_zero() { three(sign) } else { three(a.clone()) })
 }
 
-/// A lattice found, and how well it multiplies back.
+/// A lattice, and how closely its product matches the bank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The stages in high precision.
     pub lattice: Lattice<Float>,
     /// Largest difference of a coefficient of the stages' product from the bank's polyphase matrix.
     pub residual: f64,
-    /// The same for the stages rounded to `f64`.
+    /// That difference for the stages rounded to `f64`.
     pub residual_f64: f64,
 }
 
-/// Takes an orthogonal bank apart into stages.
+/// Factors an orthogonal bank into stages.
 ///
-/// `tolerance` is what the taps are good for: 1e-100 for filters made by [`crate::algebra::spectral`], 1e-9 for
-/// published decimals. The stages must multiply back to within a thousand times that.
+/// `tolerance` is the precision of the taps: 1e-100 for filters made by [`crate::algebra::spectral`], 1e-9 for
+/// published decimals. The product of the stages must match to within a thousand times that.
 ///
 /// # Errors
-/// Banks that are not orthogonal, not normalised or misaligned, and long filters given with too few digits.
+/// Banks that are not orthogonal, not normalised or misaligned, and long filters with too few digits.
 pub fn lattice(bank: &Bank<Float>, tolerance: f64) -> Result<Found, FactorError> {
     let matrix = check_orthogonal(bank, tolerance)?;
     let determinant = matrix.determinant();
@@ -180,7 +180,7 @@ pub fn lattice(bank: &Bank<Float>, tolerance: f64) -> Result<Found, FactorError>
         let (a, b) = peel(&low, &high, l);
         let even = low.scaled(&a).minus(&high.scaled(&b));
         let odd = low.scaled(&b).plus(&high.scaled(&a));
-        // The stage before stands one sample further: its pairs are (odd[k], even[k + 1]).
+        // The previous stage acts one sample further: its pairs are (odd[k], even[k + 1]).
         low = window(&odd.shifted(-1), 2 - l, l - 1);
         high = window(&even.shifted(1), 2 - l, l - 1);
         stages.push(Stage::Rotate { a, b });
@@ -200,8 +200,8 @@ pub fn lattice(bank: &Bank<Float>, tolerance: f64) -> Result<Found, FactorError>
     Ok(Found { lattice, residual, residual_f64 })
 }
 
-/// a and b of the last stage of l: its inverse [[a, −b], [b, a]] clears the two upper taps of the low filter and the
-/// two lower taps of the high one. Both ends determine the angle; the largest taps do so best.
+/// a and b of the last stage of l. Its inverse [[a, −b], [b, a]] clears the two upper taps of the low filter and the
+/// two lower taps of the high one. Both ends determine the angle; the larger taps do so more precisely.
 fn peel(low: &Laurent<Float>, high: &Laurent<Float>, l: i64) -> (Float, Float) {
     let upper = [l, l - 1].map(|n| (high.at(n), low.at(n)));
     let lower = [1 - l, 2 - l].map(|n| (low.at(n), -&high.at(n)));
@@ -220,7 +220,7 @@ fn normalised(a: Float, b: Float) -> (Float, Float) {
     }
 }
 
-/// The terms from exponent `low` to `high`; what falls outside shows in the residual.
+/// The terms from exponent `low` to `high`; terms outside show in the residual.
 fn window(p: &Laurent<Float>, low: i64, high: i64) -> Laurent<Float> {
     Laurent::new(low, (low..=high).map(|n| p.at(n)).collect())
 }

@@ -1,10 +1,9 @@
-//! Banks as lifting steps: Euclid's algorithm on the polyphase matrix (Daubechies and Sweldens 1998).
+//! Factorisation into lifting steps: Euclid's algorithm on the polyphase matrix (Daubechies and Sweldens 1998).
 //!
-//! Dividing one phase of a filter by the other is a lifting step: `h_even ← h_even − q·h_odd` is what remains to be
-//! done after `odd += q·even`. Laurent polynomials have no one quotient: a division clears i taps at the low end and
-//! the others at the high end, for every i, and each choice leads to another factorisation. The search keeps the most
-//! promising ones at every depth (a beam), does so for both filters and from both sides of the matrix, and
-//! ranks what it finds.
+//! Dividing one phase of a filter by the other is a lifting step: `h_even ← h_even − q·h_odd` remains after `odd +=
+//! q·even`. Quotients of Laurent polynomials are not unique. A division clears i taps at the low end and the others at
+//! the high end, for every i, and each choice leads to another factorisation. The search keeps the most promising ones
+//! at every depth (a beam), for both filters and from both sides of the matrix. Then it ranks the results.
 
 use super::bank::{FactorError, check, check_orthogonal};
 use super::euclid::euclid;
@@ -20,7 +19,7 @@ use crate::core::weight::Weight;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// The sample type that a factorisation has to serve.
+/// The sample type that a factorisation must serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// `f32`.
@@ -30,8 +29,8 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The round-trip error, relative to the largest sample, beyond which a factorisation is refused: about 500
-    /// units in the last place of `f32`, 10⁵ of `f64`.
+    /// The largest accepted round-trip error, relative to the largest sample: about 500 units in the last place of
+    /// `f32`, 10⁵ of `f64`.
     pub fn limit(self) -> f64 {
         match self {
             Precision::F32 => 6e-5,
@@ -49,15 +48,15 @@ impl fmt::Display for Precision {
     }
 }
 
-/// How to search.
+/// Parameters of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Coefficients below this, relative to the filters' norm, count as zero. 0 for exact banks, 1e-100 for filters
     /// in high precision, 1e-9 for published decimals.
     pub tolerance: f64,
-    /// How many unfinished factorisations are carried from one division to the next.
+    /// Width of the beam: unfinished factorisations kept after each division.
     pub beam: usize,
-    /// How many finished ones are returned; eight times as many are measured.
+    /// Most factorisations returned; eight times this number are measured.
     pub keep: usize,
     /// The sample type that the best one must serve.
     pub precision: Precision,
@@ -69,7 +68,7 @@ impl Default for Options {
     }
 }
 
-/// What a factorisation costs; smaller is better, compared as [`Cost::rank`] has it.
+/// Cost of a factorisation; smaller is better, as compared by [`Cost::rank`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// Largest magnitude of a coefficient of a step or of a scaling.
@@ -80,12 +79,12 @@ pub struct Cost {
     pub support: i64,
     /// Largest error after analysis and synthesis in `f32`, relative to the largest sample: see [`round_trip`].
     pub error_f32: f64,
-    /// The same in `f64`.
+    /// The same error in `f64`.
     pub error_f64: f64,
 }
 
 impl Cost {
-    /// What steps cost, measured.
+    /// The measured cost of steps.
     pub fn of(steps: &[Step]) -> Cost {
         // A scaling by 1/1000 loses as much as one by 1000.
         let weights = steps.iter().flat_map(|s| match s {
@@ -123,11 +122,11 @@ impl Cost {
 pub struct Factorisation<C> {
     /// The steps `target += polynomial · other`, in order of execution, targets alternating.
     pub lifts: Vec<(Phase, Laurent<C>)>,
-    /// What multiplies the even and the odd phase in the end.
+    /// The final factors of the even and the odd phase.
     pub scale: [C; 2],
     /// Largest difference of a coefficient of the product from the bank's polyphase matrix: 0 in exact types.
     pub residual: f64,
-    /// What it costs.
+    /// The cost.
     pub cost: Cost,
 }
 
@@ -142,8 +141,8 @@ impl<C: Coefficient> Factorisation<C> {
         self.steps_with_gains(&Float::integer(1), &Float::integer(1))
     }
 
-    /// The steps of a scheme whose bands are multiplied by `low` and `high` besides: how a bank that is rational but
-    /// for a common √2 of each filter is factored exactly.
+    /// The steps of a scheme whose bands are also multiplied by `low` and `high`. A bank that is rational up to a
+    /// common √2 per filter is so factored exactly.
     pub fn steps_with_gains(&self, low: &Float, high: &Float) -> Vec<Step> {
         let mut steps: Vec<Step> = self.lifts.iter().map(|(target, p)| step(*target, p)).collect();
         let one = Float::integer(1);
@@ -186,10 +185,10 @@ fn product<C: Coefficient>(lifts: &[(Phase, Laurent<C>)], scale: &[C; 2]) -> Mat
     Matrix::diagonal(a, b).times(&steps)
 }
 
-/// Additions and multiplications of steps for one pair (even, odd).
+/// Additions and multiplications of steps per pair (even, odd).
 pub fn operations(steps: &[Step]) -> usize {
     let count = |step: &Step| match step {
-        // One operation a tap (its addition), one a weight that is not ±1.
+        // One operation per tap (its addition), one per weight other than ±1.
         Step::Real(s) => s.groups.iter().map(|g| g.offsets.len() + usize::from(!unit(&g.weight))).sum(),
         Step::Integer(s) => {
             let weights: usize = s.taps.iter().map(|t| 1 + usize::from(t.weight.abs() != 1)).sum();
@@ -204,16 +203,16 @@ fn unit(w: &Weight) -> bool {
     w.is_one() || w.is_minus_one()
 }
 
-/// Factors a bank into lifting steps; the factorisations found, best first (never empty).
+/// Factors a bank into lifting steps; returns the factorisations found, best first (never empty).
 ///
 /// # Errors
-/// Whatever [`check`] finds; [`FactorError::Imprecise`] if no product is close to the bank; and
-/// [`FactorError::Unstable`] if the best one loses more than [`Precision::limit`] of the signal.
+/// The errors of [`check`]; [`FactorError::Imprecise`] if no product is close to the bank; [`FactorError::Unstable`] if
+/// the best one loses more than [`Precision::limit`] of the signal.
 pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<Factorisation<C>>, FactorError> {
     let (matrix, _) = check(bank, options.tolerance)?;
     let mut found = search(&matrix, options);
     let tried = found.len();
-    // Rank by what is known without running: the measurements are for those in front.
+    // Rank by what is known without running: only the leaders are measured.
     found.sort_by(|a, b| a.cost.rank(&b.cost));
     found.truncate(options.keep.max(1).saturating_mul(8));
     let allowed = (options.tolerance * 1e3).max(if C::EXACT { 0.0 } else { 1e-140 });
@@ -249,18 +248,17 @@ pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<
     Ok(good)
 }
 
-/// Round-trip errors in `f32` and `f64`, the worst of all border rules.
+/// Round-trip errors in `f32` and `f64`, the worst over all border rules.
 fn errors(steps: &[Step]) -> (f64, f64) {
     let all = &Boundary::ALL;
     (round_trip(steps, all, |x| x as f32, f64::from), round_trip(steps, all, |x| x, |x| x))
 }
 
-/// The largest error of analysis and synthesis of a fixed noise-like picture, relative to its largest sample: two
-/// levels along both axes, the worst of the border rules given, on long lines and on some as short as deep levels have
-/// them.
+/// The largest error of analysis and synthesis of a fixed noise-like picture, relative to its largest sample. Runs two
+/// levels along both axes, under the given border rules, on long lines and on short ones such as deep levels have.
 ///
-/// Borders break up what cancels between steps, and levels and axes multiply what they amplify: so they show large
-/// steps long before the interior of a single line does. Infinite for steps that are not real.
+/// Borders break cancellation between steps, and levels and axes multiply what they amplify. So they reveal large steps
+/// long before the interior of a single line does. Infinite for steps that are not real.
 pub fn round_trip<T: Sample>(
     steps: &[Step],
     boundaries: &[Boundary],
@@ -300,10 +298,10 @@ pub fn round_trip<T: Sample>(
     worst
 }
 
-/// All factorisations that the beam reaches, not yet measured.
+/// All factorisations that the beam reaches, unmeasured.
 fn search<C: Coefficient>(matrix: &Matrix<C>, options: &Options) -> Vec<Factorisation<C>> {
     let mut found: Vec<Factorisation<C>> = Vec::new();
-    // A beam that heeds the halo finds short steps but larger coefficients: look both ways.
+    // A beam that weighs the halo finds short steps but larger coefficients: search both ways.
     for (halo, transposed) in [0.0, 0.3, 1.0].into_iter().flat_map(|h| [(h, false), (h, true)]) {
         for exchanged in [false, true] {
             let mut m = matrix.clone();
@@ -364,7 +362,7 @@ fn static_cost<C: Coefficient>(lifts: &[(Phase, Laurent<C>)], scale: &[C; 2]) ->
     }
 }
 
-/// How far a step reads, in positions.
+/// Distance of a step's farthest read, in positions.
 fn reads_to(step: &Step) -> i64 {
     step.support().map_or(0, |(a, b)| b.abs().max(a.abs()))
 }
@@ -509,7 +507,7 @@ mod tests {
 
     #[test]
     fn what_f32_cannot_carry_is_refused() {
-        // Two shears that cancel almost: no factorisation of this matrix is tame.
+        // Two shears that nearly cancel: every factorisation of this matrix has large coefficients.
         let steep = Laurent::new(0, vec![Float::integer(100_000), Float::integer(-99_999)]);
         let m = Matrix::lifting(0, steep.shifted(-1).negated()).times(&Matrix::lifting(1, steep));
         let options = Options { tolerance: 1e-100, ..Options::default() };

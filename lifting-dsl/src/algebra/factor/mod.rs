@@ -1,8 +1,8 @@
-//! Filter banks taken apart: into lifting steps ([`lifting`]) or into lattice stages ([`lattice`]).
+//! Factorisation of filter banks into lifting steps ([`lifting`]) or lattice stages ([`lattice`]).
 //!
 //! A two-channel bank reconstructs perfectly if and only if the determinant of its polyphase matrix is a monomial.
-//! [`check`] says so first, with the number that fails and the alignment that would not; the factorisations build
-//! on it, and [`mod@candidates`] compares them.
+//! [`check`] tests this first, and reports the offending number and the nearest alignment that works. The
+//! factorisations build on it, and [`mod@candidates`] compares them.
 
 pub mod bank;
 pub mod candidates;

@@ -6,15 +6,14 @@
 //! H(ω)/√2 = c^K·(Σ_{k<K} C(K−1+k, k)·s^k + s^K·f(ω)),   f of 2K taps,
 //!
 //! and leaves orthogonality to f: 2K quadratic equations, Σ h\[n\]·h\[n+2m\] = 0 for m = K, …, 3K−1 (the others
-//! follow). They have many solutions; six digits of f say which one PyWavelets has, and Newton's iteration does the
-//! rest.
+//! follow). They have many solutions. Six digits of f select PyWavelets' one, and Newton's iteration refines it.
 
 use super::maxflat;
 use crate::algebra::float::Float;
 use crate::algebra::laurent::Laurent;
 use num_rational::BigRational;
 
-/// Six digits of f, for each order from 1.
+/// f to six digits, for each order from 1.
 #[rustfmt::skip]
 const START: [&[f64]; 17] = [
     &[0.822876, 0.177124],
@@ -72,7 +71,7 @@ pub(super) fn coiflet(k: usize) -> Vec<Float> {
     let c_power = power(&c, k);
     fixed = fixed.times(&c_power);
     let free = s_power.times(&c_power);
-    // All of it on the exponents −2K to 4K − 1: f on 0 to 2K − 1, `free` on −2K to 2K.
+    // The product has the exponents −2K to 4K − 1: f on 0 to 2K − 1, `free` on −2K to 2K.
     let low = -2 * k as i64;
     let taps = |f: &[Float]| {
         let h = fixed.plus(&free.times(&Laurent::new(0, f.to_vec())));
@@ -80,7 +79,7 @@ pub(super) fn coiflet(k: usize) -> Vec<Float> {
     };
     let spread = free.coefficients();
     let mut f: Vec<Float> = start.iter().map(|&x| Float::from_f64(x).unwrap_or_else(Float::zero)).collect();
-    // Six digits double at every round: eight rounds pass the precision, rounding makes a ninth pointless.
+    // The six digits double in every round: eight rounds exceed the precision.
     for _ in 0..8 {
         let h = taps(&f);
         let product = |m: usize| {

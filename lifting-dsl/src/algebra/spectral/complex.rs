@@ -55,14 +55,14 @@ impl Complex {
     }
 }
 
-/// The roots of Σ c\[k\]·y^k, which must be simple, with c\[0\] and the last coefficient not zero: Aberth's
+/// The roots of Σ c\[k\]·y^k, which must be simple, with non-zero c\[0\] and leading coefficient. Uses Aberth's
 /// simultaneous iteration, down to rounding. Ordered by real part, then by imaginary part.
 pub(super) fn roots(c: &[Float]) -> Vec<Complex> {
     let degree = c.len() - 1;
     if degree == 0 {
         return Vec::new();
     }
-    // All roots start on a circle of their geometric mean, off the axes so that symmetry does not trap them.
+    // All roots start on a circle of their geometric mean radius, off the axes so that symmetry does not trap them.
     let log2 = |x: &Float| x.to_f64().abs().log2();
     let radius = ((log2(&c[0]) - log2(&c[degree])) / degree as f64).exp2();
     let float = |x: f64| Float::from_f64(x).unwrap_or_else(Float::zero);
@@ -71,8 +71,8 @@ pub(super) fn roots(c: &[Float]) -> Vec<Complex> {
         Complex { re: float(radius * angle.cos()), im: float(radius * angle.sin()) }
     };
     let mut roots: Vec<Complex> = (0..degree).map(start).collect();
-    // Convergence is cubic in the end: once the (squared, relative) steps are small, the first that is not smaller than
-    // the one before is rounding.
+    // Convergence is cubic in the end. Once the (squared, relative) steps are small, the first one not smaller than its
+    // predecessor is rounding.
     let small = Float::integer(1).ldexp(-(Float::PRECISION as i64));
     let mut previous = small.clone();
     for _ in 0..1000 {
@@ -104,8 +104,8 @@ pub(super) fn roots(c: &[Float]) -> Vec<Complex> {
         }
         previous = largest;
     }
-    // Rounding leaves real roots an imaginary part and makes the real parts of conjugates differ: what is below half
-    // the precision, next to the root, is nothing.
+    // Rounding gives real roots an imaginary part and separates the real parts of conjugates. Differences below half
+    // the precision, relative to the root, count as zero.
     let tiny = Float::integer(1).ldexp(-(Float::PRECISION as i64) / 2);
     let vanishes = |part: &Float, root: &Complex| part * part < &root.norm2() * &(&tiny * &tiny);
     for root in &mut roots {

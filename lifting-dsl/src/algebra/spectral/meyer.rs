@@ -1,13 +1,12 @@
-//! dmey: an orthogonal filter of 62 taps beside PyWavelets' discrete Meyer filter.
+//! dmey: an orthogonal filter of 62 taps close to PyWavelets' discrete Meyer filter.
 //!
-//! Meyer's wavelet has no finite filter. PyWavelets' `dmey` is his filter cut to 61 taps and a zero: a bank that does
-//! not reconstruct (a round trip is off by up to 2.3e-3), so that no steps are equal to it, and none could be undone.
-//! What there is close to it is the filter that differs least from those taps, in the mean square, among the orthogonal
-//! ones of the same length with two vanishing moments. Its taps are within 8.1e-4 of PyWavelets'.
+//! Meyer's wavelet has no finite filter. PyWavelets' `dmey` is his filter cut to 61 taps and a zero. That bank does not
+//! reconstruct (a round trip is off by up to 2.3e-3), so no lifting steps equal it. This filter is the nearest to those
+//! taps, in the mean square, among the orthogonal ones of the same length with two vanishing moments. Its taps are
+//! within 8.1e-4 of PyWavelets'.
 //!
-//! It is found by sequential quadratic programming: 31 quadratic equations for orthogonality and two linear ones for
-//! the moments, of the taps themselves, linearised; then Newton's steps onto the equations, the shortest ones, to all
-//! digits.
+//! It is found by sequential quadratic programming on the linearised equations of the taps: 31 quadratic ones for
+//! orthogonality and two linear ones for the moments. Then shortest Newton steps onto the equations give all digits.
 
 use super::coiflets::solve;
 use crate::algebra::float::Float;
@@ -39,7 +38,7 @@ fn published() -> Vec<Float> {
 pub(super) fn dmey() -> Vec<Float> {
     let target = published();
     let mut h = target.clone();
-    // Twelve rounds towards the target leave digits enough for Newton's, which double from there: ten pass the
+    // Twelve rounds towards the target leave enough digits for Newton's, which double from there: ten rounds exceed the
     // precision.
     for round in 0..22 {
         let towards = (round < 12).then_some(&target[..]);
@@ -63,7 +62,7 @@ fn step(h: &[Float], target: Option<&[Float]>) -> Vec<Float> {
         slopes.push((0..TAPS).map(|i| &neighbour(Some(i + 2 * m)) + &neighbour(i.checked_sub(2 * m))).collect());
     }
     for moment in 0..MOMENTS as u32 {
-        // About the middle of the filter, in halves.
+        // Positions relative to the middle of the filter, in halves.
         let weight = |i: usize| (2 * i as i64 - TAPS as i64 + 1).pow(moment) * if i.is_multiple_of(2) { 1 } else { -1 };
         let slope: Vec<Float> = (0..TAPS).map(|i| Float::integer(weight(i))).collect();
         residues.push(sum(slope.iter().zip(h).map(|(a, b)| a * b)));

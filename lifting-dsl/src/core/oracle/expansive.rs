@@ -1,4 +1,4 @@
-//! The definition of one level that keeps all that depends on the data: see [`Extension`].
+//! Reference of one expansive level, which keeps every coefficient that depends on the data: see [`Extension`].
 
 use super::{OracleError, Transform};
 use crate::core::extension::{Extension, Window};
@@ -7,17 +7,17 @@ use crate::core::sample::{Arithmetic, Sample};
 use crate::core::scheme::{Boundary, Domain, Scheme};
 use crate::core::weight::Weight;
 
-/// One level of a real wavelet along some axes of an array, which goes on beyond its ends by a rule.
+/// One level of a real wavelet along some axes of an array that is extended beyond its ends.
 ///
-/// The array is extended axis after axis, the innermost one first, each sum of samples evaluated from left to right
-/// with every operation rounded once; and then transformed as any other.
+/// The array is extended axis after axis, the innermost one first. Each sum of samples is evaluated from left to right
+/// with every operation rounded once. Then the extended array is transformed as usual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expansive {
     /// The wavelet.
     pub scheme: Scheme,
-    /// The length of its filters: `Scheme::filter_length`.
+    /// Length of its filters, in taps: `Scheme::filter_length`.
     pub filter_length: usize,
-    /// The rule for each axis; `None` for those that are not transformed.
+    /// The rule for each axis; `None` for an axis that is not transformed.
     pub extensions: Vec<Option<Extension>>,
     /// The array's shape; no axis is empty.
     pub shape: Vec<usize>,
@@ -44,7 +44,7 @@ impl Expansive {
         Ok(Transform { boundary: Boundary::Periodic, ..Transform::new(self.scheme.clone(), geometry) })
     }
 
-    /// The bands that are kept, in Mallat order: along each axis low then high.
+    /// The kept bands, in Mallat order: along each axis low then high.
     pub fn forward<T: Sample>(&self, data: &[T]) -> Result<Vec<T>, OracleError> {
         let windows = self.windows()?;
         let (mut shape, mut data) = (self.shape.clone(), data.to_vec());
@@ -59,7 +59,7 @@ impl Expansive {
         Ok(kept(&windows, &mut shape, data))
     }
 
-    /// The array of that `shape` from what [`Expansive::forward`] made of it.
+    /// The array of shape `shape`, from the output of [`Expansive::forward`].
     pub fn inverse<T: Sample>(&self, bands: &[T]) -> Result<Vec<T>, OracleError> {
         let windows = self.windows()?;
         let (mut data, mut shape) = self.placed(&windows, bands);
@@ -71,10 +71,10 @@ impl Expansive {
         Ok(data)
     }
 
-    /// The adjoint of [`Expansive::forward`]: takes coefficients, in the same order, to an array y* with
-    /// ⟨T x, y⟩ = ⟨x, y*⟩ up to rounding. It is the gradient of a function of the coefficients, taken back to the data.
+    /// The adjoint of [`Expansive::forward`]: takes coefficients, in the same order, to an array y* with ⟨T x, y⟩ = ⟨x,
+    /// y*⟩ up to rounding. It takes the gradient of a function of the coefficients back to the data.
     ///
-    /// What the array was extended by goes back to the samples that it was made of: axis after axis, the outermost one
+    /// Contributions to the extension return to the samples that it consists of: axis after axis, the outermost one
     /// first, from the first position to the last, every operation rounded once.
     pub fn adjoint<T: Sample>(&self, bands: &[T]) -> Result<Vec<T>, OracleError> {
         let windows = self.windows()?;
@@ -103,7 +103,7 @@ impl Expansive {
         Ok(data)
     }
 
-    /// The adjoint of [`Expansive::inverse`]: takes an array of that `shape` to coefficients.
+    /// The adjoint of [`Expansive::inverse`]: takes an array of shape `shape` to coefficients.
     pub fn inverse_adjoint<T: Sample>(&self, data: &[T]) -> Result<Vec<T>, OracleError> {
         let windows = self.windows()?;
         let (mut shape, mut data) = (self.shape.clone(), data.to_vec());
@@ -117,7 +117,7 @@ impl Expansive {
         Ok(kept(&windows, &mut shape, data))
     }
 
-    /// Bands at their places in an array of the piece that is lifted, and zeros elsewhere; and its shape.
+    /// The bands in their places in an array of the lifted piece, with zeros elsewhere; and its shape.
     fn placed<T: Sample>(&self, windows: &[Option<Window>], bands: &[T]) -> (Vec<T>, Vec<usize>) {
         let kept = |window: &Option<Window>, n: usize| window.map_or(n, |w| 2 * w.coefficients);
         let mut shape: Vec<usize> = windows.iter().zip(&self.shape).map(|(w, &n)| kept(w, n)).collect();
@@ -135,7 +135,7 @@ impl Expansive {
     }
 }
 
-/// The bands that are kept of all coefficients.
+/// The kept bands among all coefficients.
 fn kept<T: Sample>(windows: &[Option<Window>], shape: &mut [usize], mut data: Vec<T>) -> Vec<T> {
     for (axis, window) in windows.iter().enumerate() {
         let Some(window) = window else { continue };
@@ -145,7 +145,7 @@ fn kept<T: Sample>(windows: &[Option<Window>], shape: &mut [usize], mut data: Ve
     data
 }
 
-/// The array whose sample i along an axis, of `length`, is a sum of samples along it.
+/// An array of `length` along an axis, each sample of which is a sum of samples along that axis.
 fn along<T: Sample>(
     data: &[T],
     shape: &mut [usize],
@@ -174,7 +174,7 @@ fn product<T: Sample>(factor: i64, sample: T) -> Acc<T> {
     T::Work::mul(T::Work::real(&Weight::integer(factor)), sample.to_work().widen())
 }
 
-/// Σ factor·sample; a lone sample as it is.
+/// Σ factor·sample; a single sample with factor 1 is unchanged.
 fn sum<T: Sample>(terms: &[(i64, usize)], read: impl Fn(usize) -> T) -> T {
     match terms {
         [] => T::default(),

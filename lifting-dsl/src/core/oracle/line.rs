@@ -1,4 +1,4 @@
-//! One axis: the steps of a scheme on lines whose two phases have been taken apart.
+//! One axis: the steps of a scheme on lines split into their two phases.
 
 use super::step::Resolved;
 use crate::core::adjoint;
@@ -7,18 +7,18 @@ use crate::core::sample::Arithmetic;
 use crate::core::scheme::{Boundary, Group, Phase, RealStep, Step};
 use crate::core::stage::PairStage;
 
-/// A step ready to run: its target and support kept, its weights in the work type.
+/// A step ready to run: its target and support, with its weights in the work type.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared<T: Arithmetic> {
     target: Phase,
     /// Lowest and highest index offset; `None` for a scaling.
     support: Option<(i32, i32)>,
     step: Resolved<T>,
-    /// Of an adjoint step: the step that it is the adjoint of.
+    /// The original step, if this one is an adjoint.
     adjoint_of: Option<Step>,
 }
 
-/// All steps ready to run; `None` if one is of the other domain.
+/// All steps ready to run; `None` if one belongs to the other domain.
 pub(super) fn prepare<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
     steps.iter().map(|step| prepare_one(step, None)).collect()
 }
@@ -28,19 +28,19 @@ fn prepare_one<T: Arithmetic>(step: &Step, adjoint_of: Option<Step>) -> Option<P
     Some(Prepared { target, support, step: Resolved::new(step)?, adjoint_of })
 }
 
-/// The adjoint of all steps ready to run, border rule and all; `None` if one is not real.
+/// The adjoint of all steps ready to run, including its borders; `None` if one is not real.
 pub(super) fn prepare_adjoint<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
     steps.iter().rev().map(|step| prepare_one(&adjoint::step(step)?, Some(step.clone()))).collect()
 }
 
-/// A stage of a lattice ready to run: what makes the new u and the new v of a copy, from the other as it was.
+/// A stage of a lattice ready to run: makes the new u and v on a copy, from the old values.
 #[derive(Clone, Debug)]
 pub(super) struct Pair<T: Arithmetic> {
     first: Phase,
     rows: [[Resolved<T>; 2]; 2],
 }
 
-/// What runs along an axis.
+/// The program of an axis.
 #[derive(Clone, Debug)]
 pub(super) enum Program<T: Arithmetic> {
     Steps(Vec<Prepared<T>>),
@@ -49,7 +49,7 @@ pub(super) enum Program<T: Arithmetic> {
 }
 
 impl<T: Arithmetic> Program<T> {
-    /// The stages if there are any, else the steps; `None` if one is of the other domain.
+    /// The stages if there are any, else the steps; `None` if one belongs to the other domain.
     pub(super) fn of(stages: Option<Vec<PairStage>>, steps: &[Step]) -> Option<Program<T>> {
         let Some(stages) = stages else { return Some(Program::Steps(prepare(steps)?)) };
         let pair = |stage: &PairStage| {
@@ -85,7 +85,7 @@ fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [
         Phase::Even => (even, odd),
         Phase::Odd => (odd, even),
     };
-    // How many samples the v of a pair stands behind its u, each in its own phase.
+    // Rows by which the v of a pair is behind its u, each in its own phase.
     let behind = if (stage.first == Phase::Even) == (parity == 0) { 0 } else { width };
     let (mut us, mut vs) = (u.to_vec(), v.to_vec());
     vs.rotate_left(behind);
@@ -96,8 +96,8 @@ fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [
     }
 }
 
-/// Runs something on `width` lines of two samples at least, laid out as for [`lift`], the first and the last sample of
-/// which, if that is asked for, are doubled before it and halved after it.
+/// Runs `run` on `width` lines of at least two samples, laid out as for [`lift`]. If `doubled_ends`, the first and the
+/// last sample are doubled before it and halved after it.
 pub(super) fn between_ends<T: Arithmetic>(
     doubled_ends: bool,
     parity: i64,
@@ -123,8 +123,8 @@ fn scale_ends<T: Copy>(parity: i64, even: &mut [T], odd: &mut [T], width: usize,
     apply(&mut last[start..]);
 }
 
-/// Runs `steps` on `width` lines at once, apart from each other: sample k of line c is `even[(k − parity)·width + c]`
-/// or `odd[k·width + c]`. `zeros` has at least `width` zeros.
+/// Runs `steps` on `width` independent lines: sample k of line c is `even[(k − parity)·width + c]` or `odd[k·width +
+/// c]`. `zeros` has at least `width` zeros.
 pub(super) fn lift<T: Arithmetic>(
     steps: &[Prepared<T>],
     boundary: Boundary,
@@ -136,7 +136,7 @@ pub(super) fn lift<T: Arithmetic>(
 ) {
     let line = Line { n: (even.len() + odd.len()) / width, parity, boundary };
     for Prepared { target, support, step, adjoint_of } in steps {
-        // An adjoint step takes nothing from beyond the line; what the step had taken, it gives back below.
+        // An adjoint step reads nothing beyond the line; the folds below return the original step's reads.
         let line = if adjoint_of.is_some() { Line { boundary: Boundary::Zero, ..line } } else { line };
         let (written, read) = match target {
             Phase::Even => (&mut *even, &*odd),
@@ -148,7 +148,7 @@ pub(super) fn lift<T: Arithmetic>(
         };
         let (first, end) = line.range(*target);
         let (read_first, read_end) = line.range(target.other());
-        // Targets in here have all that they read inside the line, side by side: one call does them all.
+        // The reads of these targets lie inside the line, contiguously: one call does them all.
         let inner = (read_first - i64::from(lo)).clamp(first, end);
         let inner_end = (read_end - i64::from(hi)).clamp(inner, end);
         let cells = |k: i64, origin: i64| (k - origin) as usize * width;

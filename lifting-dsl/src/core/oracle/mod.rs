@@ -1,10 +1,10 @@
-//! The oracle: a plain execution of a scheme on slices, step by step, with no schedule. It is the definition that every
-//! other executor is held against.
+//! The oracle: plain execution of a scheme on slices, step by step, without a schedule. It is the definition against
+//! which every other executor is tested.
 //!
-//! A lattice runs stage by stage under the periodic rule, else as the lifting steps for it ([`Scheme::stages`]).
+//! A lattice runs stage by stage under the periodic rule, else as equivalent lifting steps ([`Scheme::stages`]).
 //!
-//! A level is computed in the sample's work type: loaded (shifted left by the gain), each axis lifted in the order of
-//! the geometry, and its bands stored, which is where `f16` and `bf16` round. Synthesis undoes that in reverse.
+//! A level is computed in the sample's work type. It is loaded (shifted left by the gain), each axis is lifted in the
+//! order of the geometry, and its bands are stored; there `f16` and `bf16` round. Synthesis undoes that in reverse.
 //!
 //! ```
 //! use lifting_dsl::geometry::Geometry;
@@ -36,7 +36,7 @@ use crate::core::scheme::{Boundary, Domain, Scheme, Step};
 pub use expansive::Expansive;
 use line::{Prepared, Program};
 
-/// Why a transform cannot run.
+/// Reason why a transform cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OracleError {
     /// The geometry does not suit the border rule.
@@ -90,7 +90,7 @@ pub enum OracleError {
         "an integer wavelet rounds, so it is not linear and has no adjoint: take the real wavelet with the same weights"
     )]
     IntegerAdjoint,
-    /// A line that goes on beyond its ends, for an integer wavelet.
+    /// An expansive mode for an integer wavelet.
     #[error(
         "an integer wavelet rounds: what is beyond the kept coefficients would be missing, so it has no expansive modes; \
          take a real wavelet, or a border rule"
@@ -111,7 +111,7 @@ fn name(domain: Domain) -> &'static str {
     }
 }
 
-/// A multi-level transform of an array: all that decides its coefficients.
+/// A multi-level transform of an array: all parameters that determine its coefficients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transform {
     /// The wavelet.
@@ -120,12 +120,12 @@ pub struct Transform {
     pub boundary: Boundary,
     /// Shape, origins, levels and order of axes.
     pub geometry: Geometry,
-    /// Where coefficients are put.
+    /// Arrangement of the coefficients.
     pub layout: Layout,
-    /// Integer samples shift left by so many bits once per level, and come back rounded.
+    /// Left shift of integer samples once per level, in bits; synthesis shifts back with rounding.
     pub gain_shift: u32,
-    /// Whether a lone sample at an odd origin is doubled (and halved on synthesis), as JPEG 2000 has it, instead of
-    /// left as it is.
+    /// Whether a lone sample at an odd origin is doubled (and halved on synthesis), as JPEG 2000 does, instead of left
+    /// unchanged.
     pub double_lone_odd: bool,
 }
 
@@ -146,15 +146,15 @@ impl Transform {
         self.inverse_to(0, data)
     }
 
-    /// Synthesis down to `level` (0: full size) and no further: leaves that level's low band in its place,
-    /// [`Geometry::low_band`], and the finer bands as they are.
+    /// Synthesis down to `level` (0: full size). Leaves that level's low band in its place, [`Geometry::low_band`], and
+    /// the finer bands unchanged.
     pub fn inverse_to<T: Sample>(&self, level: u32, data: &mut [T]) -> Result<(), OracleError> {
         Executor::new(self)?.inverse_to(level, data)
     }
 
     /// The adjoint of [`Transform::forward`]: takes coefficients, in the layout, to a signal y* with ⟨T x, y⟩ = ⟨x, y*⟩
-    /// up to rounding, for every border rule and size. It is the gradient of a function of the coefficients, taken back
-    /// to the signal. Real wavelets only.
+    /// up to rounding, for every border rule and size. It takes the gradient of a function of the coefficients back to
+    /// the signal. Real wavelets only.
     pub fn adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
         Executor::adjoint(self)?.inverse_to(0, data)
     }
@@ -180,9 +180,9 @@ struct AxisLevel {
     length: usize,
     /// Its origin modulo 2.
     parity: i64,
-    /// Where its samples are in the data.
+    /// Positions of its samples in the data.
     whole: Run,
-    /// Where its two bands go. An axis that is not analysed at this level has all of it low.
+    /// Destinations of its two bands. An axis that is not analysed at this level is all low.
     bands: [Run; 2],
 }
 
@@ -202,7 +202,7 @@ impl Level {
     }
 }
 
-/// A [`Transform`] made ready for one type of samples: checked, weights rounded, places known.
+/// A [`Transform`] prepared for one sample type: checked, weights rounded, positions known.
 struct Executor<T: Sample> {
     levels: Vec<Level>,
     shape: Vec<usize>,
@@ -213,9 +213,9 @@ struct Executor<T: Sample> {
     boundary: Boundary,
     gain: u32,
     double_lone_odd: bool,
-    /// Whether the first and the last sample of a line of several are doubled before its steps, and halved after them.
+    /// Whether the first and the last sample of a line of two or more are doubled before its steps and halved after.
     doubled_ends: bool,
-    /// Whether the steps are an adjoint's: a lone sample that was doubled is then doubled on the way back as well.
+    /// Whether the steps are an adjoint's: a lone sample that was doubled is then also doubled on the way back.
     adjoint: bool,
 }
 
@@ -236,10 +236,10 @@ enum Direction {
     Inverse,
 }
 
-/// Samples of a block of neighbouring lines: what fits the cache next to the CPU.
+/// Samples of a block of neighbouring lines: sized for the L1 cache.
 const BLOCK: usize = 1 << 13;
 
-/// How many of `inner` neighbouring lines of `n` samples to lift at once.
+/// Number of lines to lift at once, of `inner` neighbouring lines of `n` samples.
 fn block_width(n: usize, inner: usize) -> usize {
     inner.min((BLOCK / n).max(16))
 }
@@ -299,7 +299,7 @@ impl<T: Sample> Executor<T> {
         })
     }
 
-    /// What executes adjoints: of analysis as its synthesis, of synthesis as its analysis.
+    /// The executor of adjoints: its synthesis is the adjoint of analysis, its analysis the adjoint of synthesis.
     fn adjoint(transform: &Transform) -> Result<Executor<T>, OracleError> {
         let Transform { scheme, boundary, .. } = transform;
         let Some(adjoint) = scheme.adjoint() else {
@@ -317,7 +317,7 @@ impl<T: Sample> Executor<T> {
         Ok(executor)
     }
 
-    /// Memory to execute in, large enough for the first level and so for all.
+    /// Workspace large enough for the first level, and so for all.
     fn workspace(&self) -> Workspace<T> {
         let (mut half, mut width) = (0, 0);
         for level in self.levels.iter().filter(|level| level.samples > 0) {
@@ -341,7 +341,7 @@ impl<T: Sample> Executor<T> {
         Ok(())
     }
 
-    /// As [`Transform::forward`].
+    /// See [`Transform::forward`].
     fn forward(&self, data: &mut [T]) -> Result<(), OracleError> {
         self.check_length(data)?;
         let workspace = &mut self.workspace();
@@ -359,7 +359,7 @@ impl<T: Sample> Executor<T> {
         Ok(())
     }
 
-    /// As [`Transform::inverse_to`].
+    /// See [`Transform::inverse_to`].
     fn inverse_to(&self, to: u32, data: &mut [T]) -> Result<(), OracleError> {
         self.check_length(data)?;
         let finer = self.levels.get(to as usize..);
@@ -379,7 +379,7 @@ impl<T: Sample> Executor<T> {
         Ok(())
     }
 
-    /// Data → level scratch; `place` says where along each axis, in the scratch's order.
+    /// Copies data to the level scratch; `place` gives the positions along each axis, in the scratch's order.
     fn load(&self, level: &Level, data: &[T], scratch: &mut [T::Work], place: impl Fn(&AxisLevel) -> [Run; 2]) {
         self.rows(level, &place, &mut |scratch_at, data_at, run| {
             let cells = scratch[scratch_at..].iter_mut().take(run.count);
@@ -391,7 +391,7 @@ impl<T: Sample> Executor<T> {
         });
     }
 
-    /// Level scratch → data: the inverse of [`Executor::load`].
+    /// Copies the level scratch to data: the inverse of [`Executor::load`].
     fn store(&self, level: &Level, data: &mut [T], scratch: &[T::Work], place: impl Fn(&AxisLevel) -> [Run; 2]) {
         self.rows(level, &place, &mut |scratch_at, data_at, run| {
             let cells = scratch[scratch_at..].iter().take(run.count);
@@ -463,7 +463,7 @@ impl<T: Sample> Executor<T> {
             for column in (0..inner).step_by(block) {
                 let width = block.min(inner - column);
                 let (even, odd) = (&mut even[..low * width], &mut odd[..(n - low) * width]);
-                // First even row, first odd row, and the way to the next: of the interleaved line, of its two bands.
+                // First even row, first odd row, and the stride: of the interleaved line, of its two bands.
                 let parity_rows = parity as usize * inner;
                 let line = (column + parity_rows, column + inner - parity_rows, 2 * inner);
                 let bands = (column, column + low * inner, inner);
@@ -483,7 +483,7 @@ impl<T: Sample> Executor<T> {
     }
 }
 
-/// Collects rows of `width` samples, `pitch` apart from `first` on, as many as `block` holds.
+/// Collects rows of `width` samples, `pitch` apart from `first`, until `block` is full.
 fn gather<W: Copy>(lines: &[W], first: usize, pitch: usize, width: usize, block: &mut [W]) {
     if width == 1 {
         block.iter_mut().zip(lines[first..].iter().step_by(pitch)).for_each(|(b, x)| *b = *x);
@@ -494,7 +494,7 @@ fn gather<W: Copy>(lines: &[W], first: usize, pitch: usize, width: usize, block:
     }
 }
 
-/// Puts back what [`gather`] collects.
+/// Undoes [`gather`].
 fn scatter<W: Copy>(block: &[W], width: usize, lines: &mut [W], first: usize, pitch: usize) {
     if width == 1 {
         block.iter().zip(lines[first..].iter_mut().step_by(pitch)).for_each(|(b, x)| *x = *b);
@@ -506,9 +506,10 @@ fn scatter<W: Copy>(block: &[W], width: usize, lines: &mut [W], first: usize, pi
 }
 
 /// Analyses one line in place: even positions then hold the low band, odd positions the high band. `parity` is the
-/// position of the first sample modulo 2. A line of one sample is left as it is.
+/// position of the first sample modulo 2. A line of one sample is left unchanged.
 ///
-/// Errors: steps of the other domain than the samples'; an odd length with [`Boundary::Periodic`].
+/// # Errors
+/// Steps of a domain other than the samples'; an odd length with [`Boundary::Periodic`].
 pub fn analyse_line<T: Sample>(
     steps: &[Step],
     boundary: Boundary,
@@ -522,8 +523,8 @@ pub fn analyse_line<T: Sample>(
     run_line(&prepared, boundary, false, parity, line)
 }
 
-/// The adjoint of [`analyse_line`] with the same steps and border rule, in place; of [`synthesise_line`] if `steps` are
-/// the synthesis steps. Only real steps have one.
+/// The adjoint of [`analyse_line`] with the same steps and border rule, in place. With the synthesis steps it is the
+/// adjoint of [`synthesise_line`]. Only real steps have one.
 pub fn adjoint_line<T: Sample>(
     steps: &[Step],
     boundary: Boundary,

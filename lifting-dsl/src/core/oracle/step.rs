@@ -1,10 +1,10 @@
-//! One lifting step on slices: the definition of what a step does, made of [`Arithmetic`].
+//! One lifting step on slices: its definition in terms of [`Arithmetic`].
 
 use crate::core::sample::Arithmetic;
 use crate::core::scheme::{IntegerStep, Op, RealStep, Step};
 use crate::core::weight::Weight;
 
-/// A step with its weights in the type that computes it.
+/// A step with weights in the work type.
 #[derive(Clone, Debug)]
 pub(super) enum Resolved<T: Arithmetic> {
     /// `target ∓= (Σ weight·other[offset] + rounding) >> shift`.
@@ -15,11 +15,11 @@ pub(super) enum Resolved<T: Arithmetic> {
     Scale { factor: T::Acc },
 }
 
-/// Targets are computed so many at a time, tap by tap: the sums stay in registers or L1, and the loops vectorise.
+/// Targets computed at a time, tap by tap: the sums stay in registers or L1, and the loops vectorise.
 const CHUNK: usize = 64;
 
 impl<T: Arithmetic> Resolved<T> {
-    /// A step with its weights rounded once; `None` if it is of the other domain.
+    /// A step with its weights rounded once; `None` if it belongs to the other domain.
     pub(super) fn new(step: &Step) -> Option<Resolved<T>> {
         let real = |w: &Weight| T::real(w);
         match step {
@@ -38,8 +38,8 @@ impl<T: Arithmetic> Resolved<T> {
         }
     }
 
-    /// Executes the step on consecutive targets. `other(o)` gives what offset `o` reads for these targets: a slice of
-    /// the same length.
+    /// Executes the step on consecutive targets. `other(o)` is the slice, of equal length, that offset `o` reads for
+    /// these targets.
     pub(super) fn apply<'a>(&self, target: &mut [T], other: impl Fn(i32) -> &'a [T]) {
         let mut sums = [T::Acc::default(); CHUNK];
         for (chunk, target) in target.chunks_mut(CHUNK).enumerate() {

@@ -1,4 +1,4 @@
-//! The oracle against a second, slower reading of the language reference, and against itself backwards.
+//! Tests of the oracle against a second, slower implementation of the language reference, and by round trips.
 
 use super::*;
 use crate::core::scheme::{Op, Phase};
@@ -6,7 +6,7 @@ use crate::core::testing::{self, any_scheme, wavelet};
 use half::{bf16, f16};
 use proptest::prelude::*;
 
-/// A read at any position, by the words of the reference.
+/// A read at any position, as the reference words it.
 fn read<T: Copy + Default>(line: &[T], first: i64, boundary: Boundary, mut q: i64) -> T {
     let (n, last) = (line.len() as i64, first + line.len() as i64 - 1);
     while q < first || q > last {
@@ -44,7 +44,7 @@ fn plain_i16(steps: &[Step], boundary: Boundary, first: i64, line: &mut [i16]) {
     }
 }
 
-/// Likewise in f32.
+/// [`plain_i16`] in f32.
 fn plain_f32(steps: &[Step], boundary: Boundary, first: i64, line: &mut [f32]) {
     for step in steps {
         let before = line.to_vec();
@@ -115,7 +115,7 @@ fn geometry() -> impl Strategy<Value = Geometry> {
     })
 }
 
-/// A random transform. Where periodic meets an odd length it becomes another rule.
+/// A random transform. A periodic rule that meets an odd length is replaced.
 fn transform(domain: Domain) -> impl Strategy<Value = Transform> {
     (any_scheme(domain), geometry(), any::<bool>()).prop_map(|(scheme, geometry, interleaved)| {
         let mut t = Transform::new(scheme, geometry);
@@ -129,7 +129,7 @@ fn transform(domain: Domain) -> impl Strategy<Value = Transform> {
     })
 }
 
-/// Integer samples of every size; extremes often.
+/// Integer samples of every size, with frequent extremes.
 fn samples(n: usize, seed: u64) -> Vec<i64> {
     let mut state = seed | 1;
     let next = |state: &mut u64| {
@@ -159,7 +159,7 @@ fn returns<T: Sample>(t: &Transform, values: &[i64]) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// What Mallat coefficients are in the transform's own layout.
+/// Mallat coefficients rearranged to the transform's own layout.
 fn arranged<T: Sample>(t: &Transform, mallat: &[T]) -> Vec<T> {
     let g = &t.geometry;
     let index = |band: &crate::core::geometry::Band, mut i: usize| {
@@ -228,8 +228,8 @@ proptest! {
         t.forward(&mut work).unwrap();
         let largest = work.iter().fold(1000.0, |m: f64, x| m.max(x.abs()));
         t.inverse(&mut work).unwrap();
-        // Rounding errors are relative to the largest value met, and each inverse step may amplify them by its sum of
-        // |weights|, at most 6: 5 steps, up to 4 levels, up to 3 axes; the bound is met with a wide margin.
+        // Rounding errors are relative to the largest value met. Each inverse step may amplify them by its sum of
+        // |weights|, at most 6: 5 steps, up to 4 levels, up to 3 axes. The bound holds with a wide margin.
         for (x, y) in data.iter().zip(&work) {
             prop_assert!((x - y).abs() <= largest * 1e-7, "{} came back as {}, largest {}", x, y, largest);
         }
@@ -298,13 +298,13 @@ fn gain_shift_brings_samples_back_and_precision_in() {
     let mut again = work.clone();
     t.inverse(&mut work).unwrap();
     assert_eq!(work, data);
-    // One constant level of gain s multiplies the low band by 2^s.
+    // One level of a constant with gain s multiplies the low band by 2^s.
     t.geometry = Geometry::uniform(&[16, 24], 1).unwrap();
     again.fill(5);
     t.forward(&mut again).unwrap();
     assert_eq!(&again[..12], [10; 12]);
     assert_eq!(&again[12..24], [0; 12]);
-    // The way back rounds: 11 >> 1 is 6 after adding a half.
+    // Synthesis rounds: 11 >> 1 is 6 after adding a half.
     t.geometry = Geometry::uniform(&[1, 1], 1).unwrap();
     let mut lone = [11];
     t.inverse(&mut lone).unwrap();

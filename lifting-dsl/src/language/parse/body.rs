@@ -1,4 +1,4 @@
-//! Lattices and filter banks.
+//! Parser of lattices and filter banks.
 
 use super::expr::too_far;
 use super::{Failed, Parsed, Parser};
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Ok(Filter { kind, at: at.ok_or(Failed)?, taps, span })
     }
 
-    /// The statements up to a `}`. True if one was broken.
+    /// Parses statements up to a `}`. True if one was broken.
     fn block(&mut self, what: &str, open: Token, mut statement: impl FnMut(&mut Self) -> Parsed<()>) -> bool {
         let mut broken = false;
         loop {
@@ -96,7 +96,7 @@ impl Parser<'_> {
             let before = self.at;
             if statement(self).is_err() {
                 broken = true;
-                // Something must be skipped, even where a statement could start.
+                // Skip at least one token, even where a statement could start.
                 if self.at == before && !self.is(Kind::Semi) {
                     self.next();
                 }

@@ -1,4 +1,4 @@
-//! Expressions.
+//! Parser of expressions.
 
 use super::{MAX_DEPTH, Parsed, Parser};
 use crate::core::diag::Diagnostic;
@@ -9,7 +9,7 @@ use crate::language::lex::{Kind, Token};
 use crate::language::suggest::did_you_mean;
 
 impl Parser<'_> {
-    /// Runs `inside` one level deeper, if that is allowed.
+    /// Runs `inside` one level deeper, if the limit allows it.
     fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
             let message = format!("the expression is nested more than {MAX_DEPTH} deep");
@@ -178,8 +178,8 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Read { phase, offset }, span })
     }
 
-    /// The value of a whole number with a sign, and its last token, which is not taken yet: `None` if it is no whole
-    /// number, `Some(None)` if it is beyond [`MAX_OFFSET`].
+    /// The value of a signed whole number, and its last token, not yet consumed: `None` if it is not a whole number,
+    /// `Some(None)` if it exceeds [`MAX_OFFSET`].
     pub(super) fn index(&mut self) -> (Option<Option<i32>>, Token) {
         let sign = if self.eat(Kind::Minus) {
             -1

@@ -1,4 +1,4 @@
-//! Lattices and filter banks: what the tree says → [`Body`] and steps.
+//! Validation of lattices and filter banks: syntax tree → [`Body`] and steps.
 
 use super::{only, weight_range};
 use crate::algebra::construct::{cost, factor_bank, lower, singular_stage};
@@ -12,7 +12,7 @@ use crate::language::ast::{self, Item};
 use crate::language::linear::Reducer;
 use crate::language::suggest::did_you_mean;
 
-/// What a wavelet is made of, as far as it has been read.
+/// The parts of a wavelet's body that have been read.
 #[derive(Default)]
 pub(super) struct MadeOf<'a> {
     first_step: Option<Span>,
@@ -26,7 +26,7 @@ impl<'a> MadeOf<'a> {
         self.lattice.is_some() || self.bank.is_some() || self.factor.is_some()
     }
 
-    /// Takes note of a step, a lattice, a bank or its factorisation, and reports what does not go together.
+    /// Records a step, a lattice, a bank or its factorisation, and reports conflicts.
     pub(super) fn note(&mut self, item: &'a Item, sink: &mut crate::language::sink::Sink) {
         let (lattice, bank) = (self.lattice.map(|l| l.span), self.bank.map(|b| b.span));
         let (span, other) = match item {
@@ -63,7 +63,7 @@ impl<'a> MadeOf<'a> {
         }
     }
 
-    /// The body and its steps, once all has been read. `None`: an error was reported.
+    /// The body and its steps, after all statements have been read. `None`: an error was reported.
     pub(super) fn body(&self, reducer: &mut Reducer) -> Option<(Body, Vec<Step>)> {
         let span = self.lattice.map(|l| l.span).or(self.bank.map(|b| b.span));
         if let (Some(span), Some(Domain::Integer)) = (span, reducer.domain) {
@@ -154,7 +154,7 @@ fn stage(s: &ast::Stage, reducer: &mut Reducer) -> Option<Stage<Weight>> {
     })
 }
 
-/// A constant that may be zero, but not beyond the range of f64.
+/// A constant within the range of f64; may be zero.
 pub(crate) fn coefficient(e: &ast::Expr, what: &str, reducer: &mut Reducer) -> Option<Weight> {
     let value = reducer.constant(e, what)?;
     (value.is_zero() || weight_range(&value, what, e.span, reducer.sink)).then_some(value)
