@@ -106,10 +106,10 @@ fn shapes_that_no_file_has() {
         ("(4294967296, 4294967296, 4294967296)", "more elements than any machine"),
         ("(18446744073709551615,)", "more elements than any machine"),
         ("(9223372036854775807,)", "more elements than any machine"),
-        ("(-1,)", "no Python dictionary"),
-        ("(3, -4)", "no Python dictionary"),
-        ("(2.5,)", "no Python dictionary"),
-        ("(1e9,)", "no Python dictionary"),
+        ("(-1,)", "not a Python dictionary"),
+        ("(3, -4)", "not a Python dictionary"),
+        ("(2.5,)", "not a Python dictionary"),
+        ("(1e9,)", "not a Python dictionary"),
         ("'12'", "shape"),
         ("((2, 3),)", "shape"),
         ("(0,)", "axis 0"),
@@ -203,7 +203,7 @@ fn archives_that_grow() {
 
 #[test]
 fn archives_of_something_else() {
-    refused(read_npz(b"PK\x05\x06"), "no readable .npz");
+    refused(read_npz(b"PK\x05\x06"), "not a readable .npz");
     refused(read_npz(&archive(&[("notes.txt", b"hello")])), "without arrays");
     refused(read_npz(&archive(&[("a.npy", b"hello")])), "a");
     refused(read_npz(&archive(&[(".npy", b"")])), "");
@@ -225,13 +225,13 @@ fn archives_of_other_kinds() {
     // Flags, and behind them the method.
     refused(read_npz(&edited(&|file, at| file[at] |= 1)), "an archive with a password");
     for method in [12, 14, 93, 95] {
-        refused(read_npz(&edited(&|file, at| file[at + 2] = method)), "a: is compressed in a way that numpy does not");
+        refused(read_npz(&edited(&|file, at| file[at + 2] = method)), "a: uses a compression that numpy does not");
     }
-    refused(read_npz(&good[..good.len() / 2]), "it is cut short or spoilt");
+    refused(read_npz(&good[..good.len() / 2]), "it is cut short or corrupted");
     let mut spoilt = good.clone();
     let data = spoilt.windows(5).position(|w| w == b"a.npy").unwrap() + 5;
     spoilt[data..data + 8].fill(0xff);
-    refused(read_npz(&spoilt), "a: is spoilt: what is compressed in it cannot be unpacked");
+    refused(read_npz(&spoilt), "a: is corrupted: its compressed data cannot be unpacked");
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn files_of_other_kinds() {
         (b"\xff\x4f\xff\x51\0\0\0\0", "is a JPEG 2000 codestream"),
         (b"SIMPLE  =    T", "is a FITS file"),
         (b"\x1f\x8b\x08\0\0\0\0\0", "is compressed by gzip"),
-        (b"hello, world", "is no file that can be transformed"),
+        (b"hello, world", "is not a file that can be transformed"),
     ] {
         refused(read_image(start), name);
     }
@@ -260,9 +260,9 @@ fn tiffs_of_other_kinds() {
         file[at..at + 2].copy_from_slice(&value.to_le_bytes());
         file
     };
-    refused(read_image(&with(259, 50000)), "a compression that is not read (its number is 50000)");
-    refused(read_image(&with(259, 34925)), "a compression that is not read (its number is 34925)");
-    refused(read_image(&with(262, 8)), "a TIFF of colours that are not read (CIELab)");
+    refused(read_image(&with(259, 50000)), "an unsupported compression (its number is 50000)");
+    refused(read_image(&with(259, 34925)), "an unsupported compression (its number is 34925)");
+    refused(read_image(&with(262, 8)), "a TIFF of unsupported colours (CIELab)");
     refused(read_image(&with(262, 6)), "luma and chroma (YCbCr)");
 
     // Inks become light, of which black takes its part.
@@ -417,5 +417,5 @@ fn tiffs_with_every_byte_of_their_directory_changed() {
             assert!(read_image(&good[..at]).is_err(), "cut to {at} bytes");
         }
     }
-    refused(read_image(&tiff_file(true, 3, true, false)), "tiles with a plane for each channel");
+    refused(read_image(&tiff_file(true, 3, true, false)), "tiles with separate planes");
 }

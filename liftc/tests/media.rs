@@ -83,10 +83,10 @@ fn bit_maps_text_and_alpha() {
     assert_eq!(bench.read("back.pgm"), b"P5\n3 1\n500\n\x00\x00\x01\xf4\x00\xfa");
     // Other formats cannot say what is white.
     let run = bench.run("transform c.npy --inverse -o back.png").ok();
-    assert!(run.stderr.contains("samples are 0 to 500 still"), "{}", run.stderr);
+    assert!(run.stderr.contains("samples still range from 0 to 500"), "{}", run.stderr);
     bench.run("transform c.npy --inverse -o back.ppm").fails(1, "the picture is grey");
     bench.write("rgb.ppm", b"P6 1 1 255\n\x01\x02\x03").run("transform rgb.ppm -w dd137 -o c.npy").ok();
-    bench.run("transform c.npy --inverse -o back.pgm").fails(1, "PGM is grey, and the picture has colours");
+    bench.run("transform c.npy --inverse -o back.pgm").fails(1, "PGM is grey, but the picture has colours");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn pages_of_a_tiff_are_a_stack() {
     bench.write("stack.tif", file.into_inner());
     let run = bench.run("transform stack.tif -w dd137 -l 2 -o c.npy --picture p.png").ok();
     assert!(run.stdout.contains("3 × 20 × 13 i32"), "{}", run.stdout);
-    assert!(run.stderr.contains("of the 3 along axis 0 only the first one is drawn"), "{}", run.stderr);
+    assert!(run.stderr.contains("only the first of the 3 along axis 0 is drawn"), "{}", run.stderr);
     bench.run("transform c.npy --inverse -o back.tif").ok();
     let back = bench.read("back.tif");
     let mut decoder = tiff::decoder::Decoder::new(std::io::Cursor::new(back)).unwrap();
@@ -232,8 +232,8 @@ fn what_pictures_lose_is_said() {
     let turned = chunk(b"eXIf", b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0");
     for (name, file, said) in [
         ("bits.png", png(1, 0, &[], 0x40), "samples of 1 bit are read as 8"),
-        ("animated.png", png(1, 0, &[animated], 0x40), "of an animation its first picture is read"),
-        ("profile.png", png(1, 0, &[profile], 0x40), "its ICC colour profile is left behind"),
+        ("animated.png", png(1, 0, &[animated], 0x40), "only the first picture of its animation is read"),
+        ("profile.png", png(1, 0, &[profile], 0x40), "its ICC colour profile is ignored"),
         ("palette.png", png(1, 3, &[palette], 0x40), "colours of its palette are read as RGB"),
         ("turned.png", png(1, 0, &[turned], 0x40), "turned by 90° clockwise (orientation 6), which is not applied"),
     ] {
@@ -260,9 +260,11 @@ fn names_of_outputs_are_believed_or_refused() {
     // Only a .npz has arrays with names.
     bench
         .run("transform camera.png --array a -w dd137 -o d.npy")
-        .fails(2, "camera.png: is no .npz, and has no array `a`");
+        .fails(2, "camera.png: is not a .npz file, so it has no array `a`");
     bench.run("transform c.npz --inverse -o d.npy").ok();
-    bench.run("transform d.npy --array a -w dd137 -o e.npy").fails(2, "d.npy: is no .npz, and has no array `a`");
+    bench
+        .run("transform d.npy --array a -w dd137 -o e.npy")
+        .fails(2, "d.npy: is not a .npz file, so it has no array `a`");
 
     // The array's name goes with it, which may be said as numpy's file is called.
     bench.copy("brain.npz");

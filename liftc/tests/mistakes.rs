@@ -23,7 +23,7 @@ fn files_that_are_not_what_they_should_be() {
         ("cut.png", "cut.png: the picture cannot be decoded"),
         ("stub.png", "stub.png: the picture cannot be decoded"),
         ("spoilt.png", "while decoding IHDR chunk"),
-        ("text.png", "text.png: is no file that can be transformed"),
+        ("text.png", "text.png: is not a file that can be transformed"),
         ("cut.npy", "cut.npy: is cut short: shape [100] has 100 elements, but the file holds 50"),
         ("stub.npy", "header is cut short"),
     ] {
@@ -146,7 +146,7 @@ fn wishes_that_cannot_be() {
         ("chelsea.png -w dd137 --level 1", 2, "--inverse"),
         ("chelsea.png -w dd137 --threads 0", 2, "it must be 1 to 65535"),
         ("chelsea.png --inverse", 1, "is a picture, not coefficients"),
-        ("wide.npy --inverse", 1, "wide.npy.json: cannot read what the inverse needs"),
+        ("wide.npy --inverse", 1, "wide.npy.json: cannot read the sidecar"),
         ("chelsea.png --inverse -w dd137", 2, "cannot be used with"),
     ] {
         bench.run(&format!("transform {line} -o c.npy")).fails(code, message);
@@ -202,7 +202,7 @@ fn sidecars_that_lie() {
     }
     bench.write("c.npy.json", &text);
     bench.run("transform c.npy --inverse --level 3 -o b.npy").fails(2, "levels 0 (full size) to 2");
-    bench.run("transform c.npy --inverse -o b.txt").fails(2, "says no format");
+    bench.run("transform c.npy --inverse -o b.txt").fails(2, "is not a picture format");
     bench.run("transform c.npy --inverse -o c.npy.json").fails(2, "it is an input");
     bench.run("transform c.npy --inverse -o b.png").fails(1, "int16 samples cannot be written as a picture");
     // Coefficients that somebody has changed may leave the range of the picture's samples.

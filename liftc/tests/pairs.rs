@@ -116,7 +116,7 @@ fn edited_sidecars_are_found_out() {
     bench.write("c.npy.json", value.to_string()).run("transform c.npy --inverse -o b.npy").ok();
     bench.write("c.npy.json", serde_json::to_vec_pretty(&value).unwrap());
     bench.run("transform c.npy --inverse -o b.npy").ok();
-    bench.run("transform c.npy.json --inverse -o b.npy").fails(1, "which has no coefficients: transform c.npy");
+    bench.run("transform c.npy.json --inverse -o b.npy").fails(1, "which has no coefficients: invert c.npy");
     // The checksum is what the documentation says.
     let coefficients = bench.read("c.npy");
     let hash = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(samples(&coefficients, 12)));
@@ -135,7 +135,9 @@ fn version_1_says_that_it_cannot_know() {
     }
     fields["version"] = 1.into();
     bench.write("c.npy.json", old.to_string());
-    bench.run("transform c.npy --inverse -o b.npy").fails(1, "is of version 1, which does not say which coefficients");
+    bench
+        .run("transform c.npy --inverse -o b.npy")
+        .fails(1, "is of version 1, which does not identify its coefficients");
     let run = bench.run("transform c.npy --inverse --force -o b.npy").ok();
     assert!(run.stderr.contains("note: c.npy.json: is of version 1"), "{}", run.stderr);
     assert_eq!(samples(&bench.read("b.npy"), 9), samples(&bench.read("a.npy"), 9));

@@ -97,10 +97,11 @@ fn every_kind_of_input() {
     }
     if std::path::Path::new("/dev/zero").exists() {
         // It has no end.
-        bench.run("transform /dev/zero -w dd137 -o c.npy").fails(1, "/dev/zero: is no file that can be transformed");
+        bench.run("transform /dev/zero -w dd137 -o c.npy").fails(1, "/dev/zero: is not a file that can be transformed");
     }
     pipe(&bench, "transform - -w dd137 -o -", b"").fails(1, "standard input: is empty");
-    pipe(&bench, "transform - -w dd137 -o -", b"no picture at all").fails(1, "standard input: is no file that can be");
+    pipe(&bench, "transform - -w dd137 -o -", b"no picture at all")
+        .fails(1, "standard input: is not a file that can be");
     let cut = npy_i16("(100,)", 0..50);
     pipe(&bench, "transform - -w dd137 -o -", &cut).fails(1, "standard input: is cut short");
 }
@@ -125,7 +126,7 @@ fn a_stream_in_a_file_is_whole() {
     pipe(&bench, "transform - --inverse -o -", &changed).fails(1, "belongs to other coefficients");
     // Neither behind the data nor anywhere else.
     let bare = npy_i16("(4,)", 0..4);
-    pipe(&bench, "transform - --inverse -o -", &bare).fails(1, "nothing behind the coefficients says");
+    pipe(&bench, "transform - --inverse -o -", &bare).fails(1, "no sidecar follows the coefficients");
 }
 
 #[test]
@@ -141,8 +142,8 @@ fn sidecars_of_their_own() {
     assert_eq!(pixels(&back.bytes), pixels(&picture));
     bench.run("transform c.npy --inverse --sidecar t.json -o back.png").ok();
     assert_eq!(pixels(&bench.read("back.png")), pixels(&picture));
-    bench.run("transform c.npy --inverse -o b.png").fails(1, "c.npy.json: cannot read what the inverse needs");
-    bench.run("transform c.npy --inverse --sidecar no.json -o b.png").fails(1, "no.json: cannot read what");
+    bench.run("transform c.npy --inverse -o b.png").fails(1, "c.npy.json: cannot read the sidecar");
+    bench.run("transform c.npy --inverse --sidecar no.json -o b.png").fails(1, "no.json: cannot read the sidecar");
     bench.run("transform c.npy --inverse --sidecar camera.png -o b.png").fails(1, "camera.png: is not text");
     bench.run("transform camera.png -w dd137 -o d.npy --sidecar d.npy").fails(2, "two outputs would have this name");
     bench.run("transform camera.png -w dd137 -o d.npy --sidecar camera.png").fails(2, "it is an input");
@@ -203,7 +204,7 @@ fn what_cannot_be_piped() {
     bench.copy("camera.png").write("a.npy", npy_i16("(4, 5)", 0..20));
     for (line, message) in [
         ("a.npy camera.png -w dd137 -o -", "several inputs need a directory"),
-        ("- - -w dd137 -o folder", "`-` is there twice"),
+        ("- - -w dd137 -o folder", "`-` is given twice"),
         ("a.npy -w dd137 -o - --picture -", "two outputs would go to the standard output"),
         ("a.npy -w dd137 -o c.npy --format png", "coefficients are arrays"),
         ("a.npy -w dd137 -o c.npy --format gif", "invalid value 'gif'"),
@@ -211,7 +212,7 @@ fn what_cannot_be_piped() {
         bench.run(&format!("transform {line}")).fails(2, message);
     }
     bench.run("transform a.npy -w dd137 -o c.npy").ok();
-    bench.run("transform c.npy --inverse -o b.png --format npy").fails(2, "the name says another format");
+    bench.run("transform c.npy --inverse -o b.png --format npy").fails(2, "the extension contradicts --format npy");
     bench.run("transform c.npy --inverse -o - --format png").fails(1, "int16 samples cannot be written as a picture");
     bench.run("transform c.npy --inverse -o b --format npy").ok();
     assert!(bench.read("b").starts_with(b"\x93NUMPY"));

@@ -320,7 +320,7 @@ fn several_at_once() {
     }
     bench.write("broken.npy", b"nothing");
     let run = bench.run("transform a.npy broken.npy b.npy -w legall53 -o out");
-    run.fails(1, "broken.npy: is no file that can be transformed");
+    run.fails(1, "broken.npy: is not a file that can be transformed");
     assert!(bench.exists("out/a.npy") && bench.exists("out/b.npy.json"), "the others are done all the same");
     bench.run("transform out/a.npy out/b.npy --inverse -o back/").ok();
     assert!(bench.read("back/b.npy").ends_with(&[7, 0, 8, 0]));
@@ -380,5 +380,5 @@ fn npz_archives() {
     bench.run("transform none.npz -w dd137 -o c.npy").fails(1, "zip file without arrays");
     let cut = archive(&["volume"]);
     bench.write("cut.npz", &cut[..cut.len() / 2]);
-    bench.run("transform cut.npz -w dd137 -o c.npy").fails(1, "is no readable .npz file");
+    bench.run("transform cut.npz -w dd137 -o c.npy").fails(1, "is not a readable .npz file");
 }

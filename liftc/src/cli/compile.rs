@@ -58,7 +58,7 @@ pub struct CompileArgs {
 pub enum KernelCount {
     /// A few, for short compile times and little predicted loss at any size
     Few,
-    /// All that are predicted fastest for some size
+    /// Every kernel predicted fastest for some size
     All,
 }
 

@@ -13,7 +13,7 @@ pub struct ExplainArgs {
     /// Border extension [default: the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
-    /// Rows by which the window advances, in the table and the diagram: even, 2 to 64
+    /// Rows per step of the window, in the table and the diagram: even, 2 to 64
     #[arg(long, value_name = "ROWS", default_value = "8", value_parser = even_height)]
     pub height: u32,
     /// Also draw the row diagram

@@ -42,8 +42,8 @@ Synthesis filters (`synthesis-lowpass`, `synthesis_lowpass`, rec_lo, …) are ch
 pub(super) const SHOW_NOTES: &str = "\
 The output is a .lift file; everything except the wavelet itself is a comment.
 
-The filters are those of one level, away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] receives h[n] of \
-synthesis from low[k]. The L2 norm of a synthesis vector is the signal's error for an error of 1 in a coefficient; \
+The filters are those of one level, away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] receives h[n] \
+of synthesis from low[k]. The L2 norm of a synthesis vector is the signal's error for an error of 1 in a coefficient; \
 codecs quantise bands with steps inversely proportional to it. The L1 norm of analysis bounds the coefficients of \
 samples up to 1.";
 

@@ -1,4 +1,4 @@
-//! A stream to a picture.
+//! `liftc decode`: streams to pictures.
 
 use super::read;
 use crate::cli::DecodeArgs;
@@ -11,7 +11,7 @@ use lifting::Device;
 use lifting_codec::{CodecError, Decoder, Image};
 use std::path::Path;
 
-/// Most samples that a picture may have: 4 GiB of them.
+/// Most samples of a picture: 2^30, which take 4 GiB.
 const MAX_SAMPLES: u128 = 1 << 30;
 
 enum Output {
@@ -19,10 +19,10 @@ enum Output {
     Picture(image::Format),
 }
 
-/// Decodes one stream; what it has done, in a line.
+/// Decodes one stream, and returns a line of report.
 pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Outcome<String> {
     let place = input_name(path);
-    // What the name asks for is found out before anything is read.
+    // Output names are checked before anything is read.
     let name = named(output, args.format, ".png")?;
     let format = match ArrayFormat::of(&name) {
         Some(format) => Output::Array(format),
@@ -32,7 +32,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     let level = args.level.unwrap_or(0);
     let at = |e: CodecError| match &e {
         CodecError::NotAStream => {
-            input(&e).at(&place).help("`liftc encode` writes such; for coefficients there is `transform --inverse`")
+            input(&e).at(&place).help("`liftc encode` writes streams; for coefficients, use `transform --inverse`")
         }
         CodecError::NoSuchLevel { .. } | CodecError::NoSuchLayer { .. } | CodecError::Region { .. } => {
             usage(&e).at(&place)
@@ -48,7 +48,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     }
     let picture = decoder.decode(level).map_err(at)?;
     if !picture.complete {
-        note(args.quiet, &format!("{place}: the stream ends early, and what it does not have is taken as 0"));
+        note(args.quiet, &format!("{place}: the stream ends early, and missing coefficients are 0"));
     }
     let Image { components, bits, signed, .. } = picture.image;
     let (shape, data) = array(&picture.image);
@@ -56,14 +56,15 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         Output::Array(format) => write_file(output, |w| media::write_array(w, format, &shape, &data, None))?,
         Output::Picture(format) => {
             let colour = image::colour_of(&shape).ok_or_else(|| {
-                input(format!("has {components} components, which no picture has"))
+                input(format!("has {components} components, which picture formats do not support"))
                     .at(&place)
                     .help("write an array: -o NAME.npy")
             })?;
             let maxval = (!signed && bits != 8 && bits != 16).then(|| ((1u32 << bits) - 1) as u16);
             let picture = Picture { shape: shape.clone(), colour, data, maxval, stack: false };
             if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
-                let text = format!("samples are 0 to {maxval} still, and this format cannot say so: it will look dark");
+                let text =
+                    format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark");
                 note(args.quiet, &format!("{}: {text}", output_name(output)));
             }
             let bytes = picture.encode(format).map_err(|f| f.at(output_name(output)))?;
@@ -81,8 +82,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     ))
 }
 
-/// A picture as an array: its shape, which has components where there are several, and samples of the type that holds
-/// them.
+/// Picture as an array: its shape, with an axis for several components, and samples of the type that holds them.
 pub fn array(image: &Image) -> (Vec<usize>, Data) {
     let Image { height, width, components, bits, signed, samples } = image;
     let mut shape = vec![*height, *width];

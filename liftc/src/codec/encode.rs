@@ -1,4 +1,4 @@
-//! A picture to a stream.
+//! `liftc encode`: pictures to streams.
 
 use crate::cli::EncodeArgs;
 use crate::failure::{Outcome, input, usage};
@@ -11,7 +11,7 @@ use lifting_codec::block::Passes;
 use lifting_codec::{Codec, CodecError, Image, Target};
 use std::path::Path;
 
-/// What is asked of every picture.
+/// Settings shared by all pictures.
 pub struct Request {
     codec: Codec,
     colour: Codec,
@@ -20,7 +20,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Finds the wavelet, and checks what is asked for.
+    /// Resolves the wavelet and checks the settings.
     pub fn new(args: &EncodeArgs) -> Outcome<Request> {
         let target = match (args.psnr, args.bpp, args.quality) {
             (Some(decibels), _, _) => Target::Psnr(decibels),
@@ -33,8 +33,8 @@ impl Request {
         warn(&named.source.name, &named.source.text, &named.warnings);
         let scheme = &named.schemes[0];
         if target == Target::Lossless && scheme.domain() == Domain::Real {
-            let text = format!("`{}` computes in reals, and only wavelets of integers are lossless", scheme.name());
-            return Err(usage(text).help("take -w legall53, or say how good the picture has to be, as in --psnr 45"));
+            let text = format!("`{}` is a real wavelet: lossless coding needs an integer wavelet", scheme.name());
+            return Err(usage(text).help("use -w legall53, or set a quality, as in --psnr 45"));
         }
         let passes = if args.passes == 3 { Passes::Three } else { Passes::Two };
         let builder = Codec::builder(scheme).levels(args.levels).target(target).passes(passes).fast(args.fast);
@@ -52,7 +52,7 @@ impl Request {
     }
 }
 
-/// Codes one picture; what it has done, in a line.
+/// Encodes one picture, and returns a line of report.
 pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     let place = input_name(path);
     let array = media::read(path, request.array.as_deref())?;
@@ -64,10 +64,10 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     let codec = if colour { &request.colour } else { &request.codec };
     let stream = codec.encode(&image).map_err(|e| {
         let help = match &e {
-            CodecError::TooSmall { .. } => Some("ask for more bits with --bpp, or take fewer levels with -l"),
-            CodecError::TooGood { .. } => Some("take an integer wavelet and leave --psnr away: that is lossless"),
-            CodecError::Tile { .. } => Some("take other sides with --tile, or fewer levels with -l"),
-            CodecError::Plan(_) => Some("take another wavelet, or fewer levels with -l"),
+            CodecError::TooSmall { .. } => Some("ask for more bits with --bpp, or use fewer levels with -l"),
+            CodecError::TooGood { .. } => Some("use an integer wavelet without --psnr, which is lossless"),
+            CodecError::Tile { .. } => Some("use other sides with --tile, or fewer levels with -l"),
+            CodecError::Plan(_) => Some("use another wavelet, or fewer levels with -l"),
             _ => None,
         };
         let failure = input(&e).at(&place);
@@ -89,18 +89,18 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     ))
 }
 
-/// An array as a picture, and whether its first three components are colours.
+/// Array as a picture, and whether its first three components are colours.
 pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> {
     let Array { shape, data, origin, .. } = array;
     let (height, width, components) = match (&origin, shape.as_slice()) {
         (Origin::Image { stack: true, .. }, _) => {
-            return Err(input(format!("is a stack of pictures, {}, and one at a time is coded", shape_text(&shape)))
-                .help("take its pages apart, or transform it: liftc transform"));
+            return Err(input(format!("is a stack of pictures, {}: encode single ones", shape_text(&shape)))
+                .help("split its pages, or transform it: liftc transform"));
         }
         (_, &[height, width]) => (height, width, 1),
         (_, &[height, width, components]) => (height, width, components),
         _ => {
-            return Err(input(format!("has {} axes, and is no picture", shape.len()))
+            return Err(input(format!("has {} axes, so it is not a picture", shape.len()))
                 .help("arrays are height × width, or height × width × components"));
         }
     };
@@ -111,7 +111,7 @@ pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> 
         Data::U16(v) => (16, false, v.iter().map(|&s| s.into()).collect()),
         Data::I16(v) => (16, true, v.iter().map(|&s| s.into()).collect()),
         _ => {
-            return Err(input(format!("has {name} samples, and integers of 8 and 16 bits are coded"))
+            return Err(input(format!("has {name} samples: only integers of 8 and 16 bits can be encoded"))
                 .help("convert it first: a.astype('u2')"));
         }
     };
@@ -119,7 +119,7 @@ pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> 
         Some(white) if !signed => {
             let bits = u32::from(white).max(1).ilog2() + 1;
             if u32::from(white) != (1 << bits) - 1 {
-                notes.push(format!("its white is {white}, and the stream says {}", (1u32 << bits) - 1));
+                notes.push(format!("its white is {white}, and the stream's is {}", (1u32 << bits) - 1));
             }
             bits
         }

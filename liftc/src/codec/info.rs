@@ -1,11 +1,11 @@
-//! What a stream says of itself.
+//! `liftc info`: description of a stream.
 
 use crate::failure::{Outcome, input};
 use lifting_codec::block::{Order, Passes};
 use lifting_codec::{Colour, Decoder, Header, PacketInfo};
 use std::fmt::Write;
 
-/// The stream's header and packets, in lines.
+/// Header and packets of a stream, in lines.
 pub fn describe(stream: &[u8]) -> Outcome<String> {
     let decoder = Decoder::new(stream).map_err(input)?;
     let packets = decoder.packets().map_err(input)?;
@@ -14,7 +14,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     let pixels = *height as f64 * *width as f64;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let _ = writeln!(text, "{name:<13}{value}");
     };
     let s = if *components == 1 { "" } else { "s" };
@@ -41,7 +41,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
         Passes::Two => 2,
         Passes::Three => 3,
     };
-    let fast = if fast > 0 { format!(", one of the lowest {fast} planes") } else { String::new() };
+    let fast = if fast > 0 { format!(", {fast} fast planes") } else { String::new() };
     line("codeblocks", format!("{} × {}, {passes} passes{fast}", block[0], block[1]));
     if let Some(tables) = &header.tables {
         line("tables", format!("{}, fitted to the picture", tables.count()));
@@ -71,7 +71,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
         let sum = |of: fn(&PacketInfo) -> usize| here().map(of).sum::<usize>();
         let side = |n: usize| n.div_ceil(1 << (levels - resolution));
         let (bytes, begun, raw) = (sum(|p| p.bytes), sum(|p| p.begun), sum(|p| p.raw));
-        // Each layer has the same blocks.
+        // All layers have the same blocks.
         let blocks: usize = here().filter(|packet| packet.id.layer == 0).map(|packet| packet.blocks).sum();
         let raw = if raw > 0 { format!(", {raw} raw") } else { String::new() };
         let noun = if blocks == 1 { "block" } else { "blocks" };
@@ -95,7 +95,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     }
     let of = *layers as usize * (levels + 1) as usize * header.tiles().iter().product::<usize>();
     if packets.len() < of {
-        line("cut", format!("{} of {of} packets are whole", packets.len()));
+        line("cut", format!("{} of {of} packets are complete", packets.len()));
     }
     Ok(text)
 }

@@ -44,7 +44,7 @@ pub fn info(args: &InfoArgs) -> Outcome {
             if several { format!("{}{}:\n", if i > 0 { "\n" } else { "" }, input_name(path)) } else { String::new() };
         if !path.exists() && path.to_str().is_some_and(|name| lifting_filters::find(name).is_some()) {
             let help = format!("liftc show {}", path.display());
-            failures.push(usage(format!("{}: is a wavelet, and this is about streams", path.display())).help(help));
+            failures.push(usage(format!("{}: is a wavelet, not a stream", path.display())).help(help));
             continue;
         }
         match read(path).and_then(|stream| info::describe(&stream).map_err(|f| f.at(input_name(path)))) {
@@ -55,7 +55,7 @@ pub fn info(args: &InfoArgs) -> Outcome {
     all_or(failures)
 }
 
-/// Does something with each input; those that fail do not keep the others from being done.
+/// Processes each input; a failure does not stop the others.
 fn each(
     inputs: &[PathBuf],
     output: &Path,
@@ -67,19 +67,19 @@ fn each(
     let several = inputs.len() > 1;
     if is_standard(output) {
         if several {
-            return Err(usage("several inputs need a directory, and `-` is the standard output").help("-o DIR"));
+            return Err(usage("several inputs need a directory, but `-` is the standard output").help("-o DIR"));
         }
         if std::io::stdout().is_terminal() {
             return Err(usage("the standard output is a terminal, which cannot show this")
-                .help("write to a file: -o NAME, or send it on: … -o - | …"));
+                .help("write to a file: -o NAME, or pipe it: … -o - | …"));
         }
     } else if several && !is_folder(output) && output.exists() {
-        return Err(usage(format!("{}: is a file, and several inputs need a directory", output.display())));
+        return Err(usage(format!("{}: is a file, but several inputs need a directory", output.display())));
     } else if several || is_folder(output) {
         create_folder(output)?;
     }
     if inputs.iter().filter(|path| is_standard(path)).count() > 1 {
-        return Err(usage("the standard input can be read once, and `-` is there twice"));
+        return Err(usage("`-` is given twice, but the standard input can be read only once"));
     }
     let place = |input: &Path| {
         if !several && !is_folder(output) {
@@ -100,7 +100,7 @@ fn each(
     for (path, output) in &jobs {
         progress.start(path);
         match on_threads(threads, || one(path, output))? {
-            // What was done is told elsewhere than the result.
+            // The report must not mix with output on a stream.
             Ok(said) if is_stream(output) => note_quietly(quiet, &said),
             Ok(said) if !quiet => progress.say(&said)?,
             Ok(_) => {}
@@ -120,14 +120,14 @@ fn all_or(mut failures: Vec<Failure>) -> Outcome {
     }
 }
 
-/// With so many threads, or all.
+/// Runs work on a pool of `threads` threads, or on the default pool.
 fn on_threads<R: Send>(threads: Option<u16>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
     let Some(threads) = threads else { return Ok(work()) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
     Ok(pool.map_err(|e| input(format!("cannot start {threads} threads: {e}")))?.install(work))
 }
 
-/// Reads a stream, or the standard input.
+/// Reads a stream from a file or from standard input.
 fn read(path: &Path) -> Outcome<Vec<u8>> {
     let at = |f: Failure| f.at(input_name(path));
     let cannot = |e: std::io::Error| at(input(format!("cannot read: {}", why(&e))));

@@ -1,4 +1,4 @@
-//! Pictures: PNG, JPEG, TIFF and netpbm's in; PNG, TIFF and netpbm's out. Channels are the last axis.
+//! Picture files: reads PNG, JPEG, TIFF and netpbm; writes PNG, TIFF and netpbm. Channels are the last axis.
 
 use super::{Array, Colour, Data, Origin, Samples, pnm, shape_text, tiff};
 use crate::failure::{Failure, Outcome, input, usage};
@@ -9,29 +9,29 @@ use image::{
 use std::io::{self, BufRead, Cursor, Read, Seek};
 use std::path::Path;
 
-/// Most bytes that a decoder may allocate, unless the file is half as long.
+/// Allocation limit of decoders in bytes, unless the file is at least half as long.
 const MAX_DECODED: u64 = 4 << 30;
 
-/// Most bytes that a decoder may allocate for each byte of the file, beside 4 MiB: no format packs that well, so that
-/// what a short file claims is not believed.
+/// Allocation limit of decoders per byte of the file, in addition to 4 MiB. No format compresses more, so larger claims
+/// of short files are false.
 const MAX_RATIO: u64 = 4096;
 
-/// So many bytes tell what a file is.
+/// Bytes that identify a file.
 pub const MAGIC_BYTES: u64 = 8;
-/// The first bytes of a PNG.
+/// Signature of a PNG.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// The first bytes of a JPEG.
+/// Signature of a JPEG.
 const JPEG: &[u8] = b"\xff\xd8\xff";
 
-/// What is said of a colour profile.
-pub(super) const ICC: &str = "its ICC colour profile is left behind";
+/// Note about a colour profile.
+pub(super) const ICC: &str = "its ICC colour profile is ignored";
 
-/// What is said of samples of 1, 2 or 4 bits.
+/// Note about samples of 1, 2 or 4 bits.
 pub(super) fn few_bits(bits: u32) -> String {
     format!("samples of {bits} bit{} are read as 8, with white at 255", if bits == 1 { "" } else { "s" })
 }
 
-/// What is said of an orientation other than 1, by its number in EXIF and TIFF.
+/// Note about an orientation other than 1, by its number in EXIF and TIFF.
 pub(super) fn orientation(number: u32) -> String {
     let meant = match number {
         2 => "mirrored",
@@ -41,10 +41,10 @@ pub(super) fn orientation(number: u32) -> String {
         8 => "turned by 90° anticlockwise",
         _ => "turned and mirrored",
     };
-    format!("it is to be shown {meant} (orientation {number}), which is not applied")
+    format!("it should be shown {meant} (orientation {number}), which is not applied")
 }
 
-/// What a decoder says of a file, without the names of its own types: of `ChunkType { type: IDAT, … }`, `IDAT` is left.
+/// Message of a decoder without the names of its types: `ChunkType { type: IDAT, … }` becomes `IDAT`.
 pub(super) fn words(error: impl std::fmt::Display) -> String {
     let mut text = error.to_string();
     if let Some((_, cause)) = text.split_once(": ").filter(|(format, _)| format.starts_with("Format error decoding")) {
@@ -61,13 +61,13 @@ pub(super) fn words(error: impl std::fmt::Display) -> String {
 }
 
 pub(super) fn too_large(bytes: u64, most: u64) -> Failure {
-    input(format!("the picture would take more than the {} MiB that a file of {bytes} bytes may", most >> 20))
+    input(format!("the picture would take over {} MiB, the limit for a file of {bytes} bytes", most >> 20))
 }
 
-/// Reads a picture, of the format that its first bytes say.
+/// Reads a picture; its first bytes determine the format.
 ///
 /// # Errors
-/// If it is none, cannot be decoded, or is of a kind that is not read.
+/// If the file is not a picture, cannot be decoded, or is of an unsupported kind.
 pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let unreadable = |e: io::Error| input(format!("cannot read: {}", crate::output::why(&e)));
     let bytes = reader.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
@@ -115,23 +115,23 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     Ok(Array { shape, data, origin, notes })
 }
 
-/// Whether a file that begins so is a picture that is read.
+/// Checks that a file with these first bytes is a picture of a supported format.
 ///
 /// # Errors
-/// If not: with what it is, if that is known.
+/// If it is not, with the kind of file if known.
 pub fn known(magic: &[u8]) -> Outcome {
     if magic.starts_with(PNG) || magic.starts_with(JPEG) || pnm::is(magic) || tiff::is(magic) {
         return Ok(());
     }
     let what = foreign(magic)
-        .map_or("is no file that can be transformed".into(), |name| format!("is {name}, which is not read"));
+        .map_or("is not a file that can be transformed".into(), |name| format!("is {name}, which is not read"));
     Err(input(what).help(
         "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not the \
          name",
     ))
 }
 
-/// What a file that begins so is, if many have such.
+/// Kind of a common unsupported file with these first bytes.
 fn foreign(magic: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 16] = [
         (b"GIF8", "a GIF"),
@@ -161,7 +161,7 @@ fn decode(file: &[u8], format: ImageFormat, most: u64, notes: &mut Vec<String>) 
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder()?;
     limits.reserve(decoder.total_bytes())?;
-    // What is wrong with what is left behind anyway is no reason to refuse the picture.
+    // Faults in ignored parts are no reason to refuse the picture.
     if let Ok(Some(_)) = decoder.icc_profile() {
         notes.push(ICC.into());
     }
@@ -172,22 +172,20 @@ fn decode(file: &[u8], format: ImageFormat, most: u64, notes: &mut Vec<String>) 
     DynamicImage::from_decoder(decoder)
 }
 
-/// What a PNG says in its chunks before the pixels, and samples do not.
+/// Notes on a PNG's chunks before the pixels that samples do not carry.
 fn png_notes(file: &[u8]) -> Vec<String> {
     let mut notes = Vec::new();
     let (mut bits, mut palette) = (8, false);
     let mut rest = &file[8..];
-    // A chunk is its length, its name, so many bytes, and their checksum.
+    // A chunk has a length, a name, this many bytes, and their checksum.
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = u32::from_be_bytes(*length) as usize;
         let (Some(name), Some(data)) = (after.get(..4), after.get(4..).and_then(|d| d.get(..length))) else { break };
         match name {
             b"IHDR" if length == 13 => (bits, palette) = (data[8], data[9] == 3),
-            b"tRNS" if palette => {
-                notes.push("colours of its palette that are transparent become an alpha channel".into())
-            }
-            b"tRNS" => notes.push("the colour that stands for transparent becomes an alpha channel".into()),
-            b"acTL" => notes.push("of an animation its first picture is read".into()),
+            b"tRNS" if palette => notes.push("transparent colours of its palette become an alpha channel".into()),
+            b"tRNS" => notes.push("its transparent colour becomes an alpha channel".into()),
+            b"acTL" => notes.push("only the first picture of its animation is read".into()),
             b"IDAT" => break,
             _ => {}
         }
@@ -201,10 +199,10 @@ fn png_notes(file: &[u8]) -> Vec<String> {
     notes
 }
 
-/// What a JPEG says in its markers before the scan: whether its colours are inks.
+/// Notes on a JPEG's markers before the scan: whether it is CMYK.
 fn jpeg_notes(file: &[u8]) -> Vec<String> {
     let mut rest = &file[2..];
-    // A marker is FF, its code, and a length that counts itself; fill bytes may precede it.
+    // A marker is FF, its code, and a length that includes itself; fill bytes may precede it.
     while let [0xff, code, after @ ..] = rest {
         if *code == 0xff {
             rest = &rest[1..];
@@ -226,23 +224,23 @@ fn jpeg_notes(file: &[u8]) -> Vec<String> {
     Vec::new()
 }
 
-/// Formats of pictures that are written.
+/// Picture formats that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `.png`
     Png,
     /// `.tif`, `.tiff`
     Tiff,
-    /// One of netpbm's.
+    /// One of netpbm's formats.
     Pnm(pnm::Kind),
-    /// `.pnm`: grey or colour, as it comes.
+    /// `.pnm`: grey or colour, depending on the picture.
     AnyPnm,
 }
 
-/// The picture format that a file name asks for.
+/// Picture format of a file name.
 ///
 /// # Errors
-/// If it asks for none that is written.
+/// If the extension is not one that can be written.
 pub fn format_of(path: &Path) -> Outcome<Format> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match extension.as_str() {
@@ -253,14 +251,16 @@ pub fn format_of(path: &Path) -> Outcome<Format> {
         "ppm" => Ok(Format::Pnm(pnm::Kind::Ppm)),
         "pam" => Ok(Format::Pnm(pnm::Kind::Pam)),
         "pnm" => Ok(Format::AnyPnm),
-        "jpg" | "jpeg" => Err(usage(format!("{}: JPEG would lose what the transform kept", path.display()))
-            .help("write .png, .tiff, .pgm, .ppm or .pam")),
-        _ => Err(usage(format!("{}: the name says no format of pictures that can be written", path.display()))
+        "jpg" | "jpeg" => {
+            Err(usage(format!("{}: JPEG would lose data", path.display()))
+                .help("write .png, .tiff, .pgm, .ppm or .pam"))
+        }
+        _ => Err(usage(format!("{}: the extension is not a picture format that can be written", path.display()))
             .help("end it in .png, .tiff, .pgm, .ppm, .pbm or .pam; arrays are .npy and .npz")),
     }
 }
 
-/// Channels of an array of that shape, if it can be a picture.
+/// Channels of an array of this shape, if it can be a picture.
 pub fn colour_of(shape: &[usize]) -> Option<Colour> {
     match shape {
         [_, _] => Some(Colour::Grey),
@@ -271,38 +271,38 @@ pub fn colour_of(shape: &[usize]) -> Option<Colour> {
     }
 }
 
-/// What is to become a file.
+/// Picture to be written to a file.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// Height and width; the number of channels, if there is more than one; in front of them, the pages of a stack.
+    /// Height and width, preceded by the pages of a stack, and followed by the channels if there are several.
     pub shape: Vec<usize>,
-    /// Its channels.
+    /// Channels.
     pub colour: Colour,
-    /// Its samples.
+    /// Samples.
     pub data: Data,
-    /// The sample that is white, if not the largest of the type.
+    /// White level, if not the largest value of the type.
     pub maxval: Option<u16>,
     /// Whether axis 0 counts pages.
     pub stack: bool,
 }
 
 impl Picture {
-    /// Whether the file says which sample is white, or it is the largest of the type all the same.
+    /// Whether a file of this format keeps the white level.
     pub fn keeps_white(&self, format: Format) -> bool {
         let named = matches!(format, Format::Pnm(_) | Format::AnyPnm);
         named || self.maxval.is_none_or(|m| [(1, 255), (2, 65535)].contains(&(self.data.element().bytes(), m)))
     }
 
-    /// As a file of that format.
+    /// Encodes the picture as a file of a format.
     ///
     /// # Errors
-    /// If it does not hold such samples, colours, or more than one page.
+    /// If the format does not support the samples, the colours, or several pages.
     pub fn encode(self, format: Format) -> Outcome<Vec<u8>> {
         let Picture { shape, colour, data, maxval, stack } = self;
-        // What a sidecar says of its source may be anything.
+        // A sidecar may contain any source.
         let (pages, pixels) = shape.split_at(usize::from(stack).min(shape.len()));
         if pages.len() != usize::from(stack) || colour_of(pixels) != Some(colour) {
-            return Err(input(format!("{} is no shape of such a picture", shape_text(&shape)))
+            return Err(input(format!("{} is not a shape of such a picture", shape_text(&shape)))
                 .help("write an array: -o NAME.npy"));
         }
         if stack && format != Format::Tiff {
@@ -329,7 +329,7 @@ fn png(shape: &[usize], colour: Colour, data: Data) -> Outcome<Vec<u8>> {
     {
         ImageBuffer::<P, _>::from_raw(w, h, samples.into_vec()).map(DynamicImage::from)
     }
-    let size = |n: usize| u32::try_from(n).map_err(|_| input(format!("{n} pixels a side are too many for a picture")));
+    let size = |n: usize| u32::try_from(n).map_err(|_| input(format!("a side of {n} pixels is too long")));
     let (h, w) = (size(shape[0])?, size(shape[1])?);
     let name = data.element().name();
     let picture = match (data, colour) {

@@ -1,4 +1,4 @@
-//! Arrays as they come from files: samples of any element type, a shape, and where they are from.
+//! Arrays from files: samples of any element type, a shape, and their origin.
 
 pub mod image;
 pub mod npy;
@@ -15,10 +15,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
-/// Most axes that an array file may have: as many as plans take.
+/// Most axes of an array file: the most that plans support.
 pub const MAX_AXES: usize = lifting::MAX_RANK;
 
-/// Most bytes that a compressed file may grow to: what a header claims is not believed beyond it.
+/// Limit on the unpacked size of a compressed file in bytes, whatever its header claims.
 pub const MAX_UNPACKED: u64 = 16 << 30;
 
 /// Calls a macro with all element types: variant, Rust type, numpy's type code.
@@ -58,7 +58,7 @@ macro_rules! define {
                 }
             }
 
-            /// The element type of that code.
+            /// Element type of a code.
             pub fn from_code(code: &str) -> Option<Element> {
                 match code {
                     $($code => Some(Element::$variant),)*
@@ -89,19 +89,19 @@ macro_rules! define {
                 }
             }
 
-            /// Whether there are none.
+            /// Whether there are no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// The elements' bytes, in this machine's order.
+            /// Bytes of the elements, in this machine's byte order.
             pub fn native_bytes(&self) -> &[u8] {
                 match self {
                     $(Data::$variant(v) => bytemuck::cast_slice(v),)*
                 }
             }
 
-            /// Puts more behind these; `false` if they are of another type.
+            /// Appends elements; `false` if they are of another type.
             pub fn append(&mut self, more: Data) -> bool {
                 match (self, more) {
                     $((Data::$variant(v), Data::$variant(more)) => {
@@ -112,7 +112,7 @@ macro_rules! define {
                 }
             }
 
-            /// Planes, one after the other, as pixels with their channels together.
+            /// Interleaves consecutive planes into pixels with adjacent channels.
             pub fn interleaved(self, planes: usize) -> Data {
                 match self {
                     $(Data::$variant(v) => {
@@ -134,7 +134,7 @@ macro_rules! define {
 with_elements!(define);
 
 impl Element {
-    /// As numpy calls it: `uint8`, `int16`, `float32`, …
+    /// Name in numpy: `uint8`, `int16`, `float32`, …
     pub fn name(self) -> String {
         let code = self.code();
         let (kind, bytes) = code.split_at(1);
@@ -146,26 +146,26 @@ impl Element {
         format!("{word}{}", 8 * bytes.parse::<u32>().unwrap_or(0))
     }
 
-    /// Floating point.
+    /// Whether the type is floating point.
     pub fn is_real(self) -> bool {
         self.code().starts_with('f')
     }
 }
 
-/// An array from a file, in row-major order.
+/// Array from a file, in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// Axis lengths, outermost first.
     pub shape: Vec<usize>,
-    /// The samples.
+    /// Samples.
     pub data: Data,
-    /// What kind of file it is from.
+    /// Kind of its file.
     pub origin: Origin,
-    /// What of the file is not in the samples, each as a clause: `the ICC profile is left behind`.
+    /// Parts of the file not kept in the samples, each as a clause: `its ICC colour profile is ignored`.
     pub notes: Vec<String>,
 }
 
-/// What kind of file an array is from: enough to write it back as it was.
+/// Kind of file that an array comes from: enough to write it back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Origin {
@@ -173,22 +173,22 @@ pub enum Origin {
     Image {
         /// `png`, `jpeg`, `tiff`, `pnm` (PGM and PPM), `pbm`, `pam`.
         format: String,
-        /// Its channels.
+        /// Channels.
         colour: Colour,
         /// Type of the channels' samples.
         element: Element,
-        /// The sample that is white, where the file says so.
+        /// White level, if the file specifies it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         maxval: Option<u16>,
-        /// Whether axis 0 counts the pages of the file.
+        /// Whether axis 0 counts pages.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stack: bool,
     },
     /// A numpy array.
     Array {
-        /// Type of its elements.
+        /// Element type.
         element: Element,
-        /// Its name in a `.npz`.
+        /// Name of the array in a `.npz`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         member: Option<String>,
     },
@@ -221,14 +221,14 @@ impl Colour {
 }
 
 impl Origin {
-    /// Type of the elements in the file.
+    /// Element type in the file.
     pub fn element(&self) -> Element {
         match self {
             Origin::Image { element, .. } | Origin::Array { element, .. } => *element,
         }
     }
 
-    /// The channels of a picture; its last axis unless grey.
+    /// Channels of a picture; its last axis unless grey.
     pub fn colour(&self) -> Option<Colour> {
         match self {
             Origin::Image { colour, .. } => Some(*colour),
@@ -244,7 +244,7 @@ impl Origin {
         }
     }
 
-    /// The largest sample that the file says there is, where that is not the largest of the element type.
+    /// Largest sample that the file specifies, if not the largest of the element type.
     pub fn maxval(&self) -> Option<u16> {
         match self {
             Origin::Image { maxval, .. } => *maxval,
@@ -252,18 +252,18 @@ impl Origin {
         }
     }
 
-    /// The sample that is white, if it is a picture of such.
+    /// White level of a picture.
     pub fn white(&self) -> Option<f64> {
         match self {
             Origin::Image { maxval: Some(white), .. } => Some(f64::from(*white)),
             Origin::Image { element: Element::U8, .. } => Some(255.0),
             Origin::Image { element: Element::U16, .. } => Some(65535.0),
-            // Of other pictures nobody knows: they are measurements.
+            // Other pictures are measurements without a white level.
             _ => None,
         }
     }
 
-    /// Its name in a `.npz`.
+    /// Name of the array in a `.npz`.
     pub fn member(&self) -> Option<&str> {
         match self {
             Origin::Array { member, .. } => member.as_deref(),
@@ -271,7 +271,7 @@ impl Origin {
         }
     }
 
-    /// The extension of a file that holds all of it: `.npy`, `.tiff`.
+    /// Extension of a file format that holds all of it: `.npy`, `.tiff`.
     pub fn extension(&self) -> &'static str {
         match self {
             Origin::Image { format, colour, .. } => match (format.as_str(), colour) {
@@ -288,21 +288,21 @@ impl Origin {
     }
 }
 
-/// Reads any file that we know: by its first bytes, whatever its name; `-` is the standard input. `member` names an
-/// array of a `.npz`.
+/// Reads any supported file; its first bytes determine the format. `-` is standard input, and `member` names an array
+/// of a `.npz`.
 ///
-/// Large `.npy` files are mapped where they can be: see [`Samples`].
+/// Large `.npy` files are mapped if possible: see [`Samples`].
 ///
 /// # Errors
-/// If it cannot be read, or is no file that we know.
+/// If the file cannot be read, or is not of a supported format.
 pub fn read(path: &Path, member: Option<&str>) -> Outcome<Array> {
     Ok(read_with_rest(path, member, 0)?.0)
 }
 
-/// [`read`], and up to so many bytes of what stands behind the data of a `.npy`.
+/// [`read`], with up to `most` bytes after the data of a `.npy`.
 ///
 /// # Errors
-/// As there.
+/// As for [`read`].
 pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(Array, Vec<u8>)> {
     let at = |f: Failure| f.at(input_name(path));
     if is_standard(path) {
@@ -335,7 +335,7 @@ pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(
     Ok((array, rest))
 }
 
-/// Reads any file that we know out of a stream that cannot be rewound, to its end.
+/// Reads any supported file from a stream that cannot be rewound, to its end.
 fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcome<(Array, Vec<u8>)> {
     let magic = magic(stream)?;
     let whole = Cursor::new(magic.clone()).chain(stream);
@@ -348,7 +348,7 @@ fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcom
         reader.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
         return Ok((array, bytes));
     }
-    // Before all of it is read: it may have no end.
+    // Check first: the stream may be endless.
     if !is_archive(&magic) {
         image::known(&magic)?;
     }
@@ -359,7 +359,7 @@ fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcom
     Ok((read_kind(&magic, Cursor::new(bytes), member)?, Vec::new()))
 }
 
-/// All but `.npy`.
+/// Reads any format except `.npy`.
 fn read_kind<R: Read + Seek>(magic: &[u8], file: R, member: Option<&str>) -> Outcome<Array> {
     if is_archive(magic) {
         npz::read(file, member)
@@ -373,15 +373,15 @@ fn is_archive(magic: &[u8]) -> bool {
     magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06")
 }
 
-/// Refuses to look for an array where there is only one without a name.
+/// Refuses an array name for a file that has one unnamed array.
 fn no_members(member: Option<&str>) -> Outcome {
     match member {
         None => Ok(()),
-        Some(name) => Err(usage(format!("is no .npz, and has no array `{name}`")).help("leave --array away")),
+        Some(name) => Err(usage(format!("is not a .npz file, so it has no array `{name}`")).help("leave out --array")),
     }
 }
 
-/// The first bytes of a file, by which it is known.
+/// First bytes of a file, which identify it.
 fn magic(file: &mut dyn Read) -> Outcome<Vec<u8>> {
     let mut magic = Vec::new();
     file.take(image::MAGIC_BYTES).read_to_end(&mut magic).map_err(|e| input(format!("cannot read: {}", why(&e))))?;
@@ -391,17 +391,17 @@ fn magic(file: &mut dyn Read) -> Outcome<Vec<u8>> {
     Ok(magic)
 }
 
-/// Files that hold arrays.
+/// Array file formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayFormat {
-    /// An array by itself.
+    /// Single array.
     Npy,
-    /// An archive, of this array only.
+    /// Archive that contains one array.
     Npz,
 }
 
 impl ArrayFormat {
-    /// The format that a file name asks for, if any: a name without an extension is a `.npy`.
+    /// Array format of a file name, if any; a name without extension is a `.npy`.
     pub fn of(path: &Path) -> Option<ArrayFormat> {
         match path.extension().map(|e| e.to_string_lossy().to_lowercase()).as_deref() {
             None | Some("npy") => Some(ArrayFormat::Npy),
@@ -410,10 +410,10 @@ impl ArrayFormat {
         }
     }
 
-    /// The format of a file that is to hold coefficients.
+    /// Format of a file for coefficients.
     ///
     /// # Errors
-    /// If the name says something else.
+    /// If the extension is not one of an array file.
     pub fn of_coefficients(path: &Path) -> Outcome<ArrayFormat> {
         ArrayFormat::of(path).ok_or_else(|| {
             usage(format!("{}: coefficients are arrays, and are written as .npy or .npz", path.display()))
@@ -422,10 +422,10 @@ impl ArrayFormat {
     }
 }
 
-/// Writes an array file. `member` is the array's name in a `.npz`, `arr_0` if it has none, as numpy does.
+/// Writes an array file. `member` is the array's name in a `.npz`; the default is `arr_0`, as in numpy.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If writing fails.
 pub fn write_array(
     w: &mut dyn io::Write,
     format: ArrayFormat,
@@ -439,7 +439,7 @@ pub fn write_array(
     }
 }
 
-/// `300 × 451 × 3`.
+/// Text of a shape, such as `300 × 451 × 3`.
 pub fn shape_text(shape: &[usize]) -> String {
     let lengths: Vec<_> = shape.iter().map(usize::to_string).collect();
     lengths.join(" × ")

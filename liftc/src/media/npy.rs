@@ -1,22 +1,22 @@
-//! numpy's `.npy`: versions 1 to 3, both byte orders, C and Fortran order.
+//! numpy's `.npy` format: versions 1 to 3, both byte orders, C and Fortran order.
 //!
-//! Headers are untrusted: nothing is allocated on their word alone.
+//! Headers are untrusted: allocations never rely on them alone.
 
 use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, Samples, shape_text, with_elements};
 use crate::failure::{Failure, Outcome, input};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
-/// The first bytes of every `.npy`.
+/// Signature of a `.npy`.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Longest header that is read. numpy's own limit is 10 000.
+/// Longest header that is read, in bytes. numpy's own limit is 10 000.
 const MAX_HEADER: usize = 1 << 16;
 
-/// Files of so many bytes and more are mapped: smaller ones are read as fast, and then nobody can change them.
+/// Least size in bytes for mapping a file. Smaller files are read as fast, and are then safe from changes.
 const MAPPED: u64 = 16 << 20;
 
-/// What a header says.
+/// Contents of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Header {
     element: Element,
@@ -25,13 +25,13 @@ struct Header {
     shape: Vec<usize>,
 }
 
-/// Reads an array of a file of that many bytes; a large one is mapped, if its samples are as this machine has them.
+/// Reads an array from a file of `bytes` bytes. A large file is mapped if its layout matches memory.
 pub fn open(file: File, bytes: u64) -> Outcome<Array> {
     let mut reader = BufReader::new(file);
     let (header, start) = read_header(&mut reader)?;
     let count = check_size(&header, start, Some(bytes))?;
     let native = header.element.bytes() == 1 || header.big_endian == cfg!(target_endian = "big");
-    // numpy says Fortran order of some arrays that are the same in both.
+    // numpy marks some arrays as Fortran order that are the same in both orders.
     let rows = !header.fortran_order || header.shape.iter().filter(|&&n| n > 1).count() <= 1;
     if bytes >= MAPPED && native && rows {
         macro_rules! map {
@@ -43,7 +43,7 @@ pub fn open(file: File, bytes: u64) -> Outcome<Array> {
                 }
             };
         }
-        // What cannot be mapped can still be read.
+        // A file that cannot be mapped can still be read.
         if let Ok(Some(data)) = with_elements!(map) {
             return Ok(array(header, data));
         }
@@ -51,24 +51,24 @@ pub fn open(file: File, bytes: u64) -> Outcome<Array> {
     read_data(&mut reader, header, count, true)
 }
 
-/// Where the data of an array ends in a file of that many bytes.
+/// Offset of the end of an array's data, in a file of `bytes` bytes.
 ///
 /// # Errors
-/// If its header cannot be read, or the file is too short.
+/// If the header cannot be read, or the file is too short.
 pub fn end(reader: &mut dyn Read, bytes: u64) -> Outcome<u64> {
     let (header, start) = read_header(reader)?;
     let count = check_size(&header, start, Some(bytes))?;
     Ok(start + count as u64 * header.element.bytes() as u64)
 }
 
-/// Reads an array. `available` is the size of the whole file, where it is known.
+/// Reads an array. `available` is the size of the whole file, if known.
 pub fn read(reader: &mut dyn Read, available: Option<u64>) -> Outcome<Array> {
     let (header, start) = read_header(reader)?;
     let count = check_size(&header, start, available)?;
     read_data(reader, header, count, available.is_some())
 }
 
-/// Number of elements, if the file can hold so many after the `start` bytes of its header.
+/// Number of elements, if the file can hold as many after a header of `start` bytes.
 fn check_size(header: &Header, start: u64, available: Option<u64>) -> Outcome<usize> {
     let Header { element, shape, .. } = header;
     let count = shape.iter().try_fold(1u64, |n, &axis| n.checked_mul(axis as u64));
@@ -88,7 +88,8 @@ fn check_size(header: &Header, start: u64, available: Option<u64>) -> Outcome<us
     }
 }
 
-/// A size that the file system vouches for is reserved at once; any other grows as elements come.
+/// Reads the data. Memory for a size confirmed by the file system is reserved at once; otherwise it grows with the
+/// data.
 fn read_data(reader: &mut dyn Read, header: Header, count: usize, vouched: bool) -> Outcome<Array> {
     let reserve = if vouched { count } else { 0 };
     let mut data = read_elements(reader, header.element, header.big_endian, count, reserve).map_err(|e| match e {
@@ -110,23 +111,23 @@ fn truncated(shape: &[usize], expected: u64, there: u64) -> Failure {
     input(format!("is cut short: shape {shape:?} has {expected} elements, but the file holds {there}"))
 }
 
-/// What the system says, or that what is packed cannot be unpacked.
+/// System error, or corrupted compressed data.
 fn unreadable(error: &io::Error) -> Failure {
     match error.raw_os_error() {
         Some(_) => input(format!("cannot read: {}", crate::output::why(error))),
-        None => input("is spoilt: what is compressed in it cannot be unpacked"),
+        None => input("is corrupted: its compressed data cannot be unpacked"),
     }
 }
 
-/// Why elements could not be read.
+/// Reason that elements could not be read.
 pub(super) enum Stop {
-    /// There are only so many.
+    /// Number of elements present.
     Short(usize),
-    /// The system says no.
+    /// System error.
     Io(io::Error),
 }
 
-/// Reads `count` elements, of which there is memory for `reserve` at once.
+/// Reads `count` elements, with memory reserved for the first `reserve`.
 pub(super) fn read_elements(
     r: &mut dyn Read,
     element: Element,
@@ -176,7 +177,7 @@ fn fill(r: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// From first index fastest to last index fastest.
+/// Transposes from Fortran order to C order.
 fn to_row_major(data: Data, shape: &[usize]) -> Data {
     fn permute<T: Copy>(from: &[T], shape: &[usize]) -> Vec<T> {
         let mut strides = vec![1; shape.len()];
@@ -210,19 +211,19 @@ fn to_row_major(data: Data, shape: &[usize]) -> Data {
     with_elements!(permute_all)
 }
 
-/// The header, and how many bytes it takes with what precedes it.
+/// Reads the header, and returns it with the offset of the data.
 fn read_header(r: &mut dyn Read) -> Outcome<(Header, u64)> {
     let mut take = |n: usize| -> Outcome<Vec<u8>> {
         let mut bytes = vec![0; n];
         match fill(r, &mut bytes) {
             Ok(got) if got == n => Ok(bytes),
-            Ok(_) => Err(input("is no .npy file: its header is cut short")),
+            Ok(_) => Err(input("is not a .npy file: its header is cut short")),
             Err(e) => Err(unreadable(&e)),
         }
     };
     let start = take(8)?;
     if start[..6] != *MAGIC {
-        return Err(input("is no .npy file: it does not start with \\x93NUMPY"));
+        return Err(input("is not a .npy file: it does not start with \\x93NUMPY"));
     }
     let (length, prefix) = match start[6] {
         1 => (usize::from(u16::from_le_bytes(take(2)?.try_into().unwrap_or_default())), 10),
@@ -237,7 +238,7 @@ fn read_header(r: &mut dyn Read) -> Outcome<(Header, u64)> {
     Ok((header, (prefix + length) as u64))
 }
 
-/// A Python literal, as far as headers have them.
+/// Python literal, as used in headers.
 #[derive(Clone, Debug, PartialEq)]
 enum Literal {
     Text(String),
@@ -250,8 +251,8 @@ enum Literal {
 fn parse_header(text: &str) -> Outcome<Header> {
     let malformed = |what: &str| input(format!("its header is malformed: {what}"));
     let mut parser = Parser { rest: text.trim(), depth: 0 };
-    let literal = parser.literal().ok_or_else(|| malformed("it is no Python dictionary"))?;
-    let Literal::Dict(entries) = literal else { return Err(malformed("it is no Python dictionary")) };
+    let literal = parser.literal().ok_or_else(|| malformed("it is not a Python dictionary"))?;
+    let Literal::Dict(entries) = literal else { return Err(malformed("it is not a Python dictionary")) };
     if !parser.rest.trim().is_empty() {
         return Err(malformed("something follows the dictionary"));
     }
@@ -261,7 +262,7 @@ fn parse_header(text: &str) -> Outcome<Header> {
         Literal::List(_) => {
             return Err(input("has structured elements (records)").help("save one field: np.save(path, a['field'])"));
         }
-        _ => return Err(malformed("`descr` is no string")),
+        _ => return Err(malformed("`descr` is not a string")),
     };
     let (order, code) = element.split_at_checked(1).ok_or_else(|| malformed("`descr` is empty"))?;
     let known = matches!(order, "<" | ">" | "|" | "=");
@@ -271,17 +272,17 @@ fn parse_header(text: &str) -> Outcome<Header> {
     let Some(Literal::Bool(fortran_order)) = get("fortran_order") else {
         return Err(malformed("`fortran_order` is not True or False"));
     };
-    let Some(Literal::List(lengths)) = get("shape") else { return Err(malformed("`shape` is no tuple")) };
+    let Some(Literal::List(lengths)) = get("shape") else { return Err(malformed("`shape` is not a tuple")) };
     let mut shape = Vec::new();
     for length in lengths {
         match length {
             Literal::Number(n) if usize::try_from(*n).is_ok() => shape.push(*n as usize),
-            _ => return Err(malformed("`shape` has something that is no length")),
+            _ => return Err(malformed("`shape` has an entry that is not a length")),
         }
     }
     if shape.is_empty() || shape.len() > MAX_AXES {
         let help = match shape.len() {
-            0 => "it is a single number, and there is nothing to transform",
+            0 => "it is a single number, which cannot be transformed",
             _ => "reshape it: axes that are not transformed can be merged into one",
         };
         return Err(
@@ -291,42 +292,42 @@ fn parse_header(text: &str) -> Outcome<Header> {
     if let Some(axis) = shape.iter().position(|&n| n == 0) {
         return Err(input(format!("has no elements: axis {axis} of shape {shape:?} is empty")));
     }
-    // On big-endian machines numpy's `=` would mean the other order; files say `<` or `>`.
+    // On big-endian machines, numpy's `=` would mean the other order; files use `<` or `>`.
     let native_big = cfg!(target_endian = "big") && order == "=";
     Ok(Header { element, big_endian: order == ">" || native_big, fortran_order: *fortran_order, shape })
 }
 
-/// Elements that are not read, and how they become such as are.
+/// Error for an unsupported element type, with a way to convert it.
 fn unknown_element(descr: &str, code: &str) -> Failure {
     let (what, help) = match code.split_at_checked(1) {
         Some(("c", _)) => (
             ": complex numbers",
-            "real and imaginary parts as a last axis, nothing is lost: np.save(path, np.stack([a.real, a.imag], -1)); \
+            "store real and imaginary parts along a last axis, without loss: \
+             np.save(path, np.stack([a.real, a.imag], -1)); \
              then transform the others, with --axes",
         ),
         Some(("b", "1")) => (
             ": truth values",
-            "0 and 1, nothing is lost: np.save(path, a.astype(np.uint8)), and back with .astype(bool)",
+            "store 0 and 1, without loss: np.save(path, a.astype(np.uint8)), and back with .astype(bool)",
         ),
         Some(("u", "8")) => (
             "",
-            "below 2^63 nothing is lost: np.save(path, a.astype(np.int64)); above, float64 keeps the first 53 bits: \
+            "without loss below 2^63: np.save(path, a.astype(np.int64)); above, float64 keeps the first 53 bits: \
              np.save(path, a.astype(np.float64))",
         ),
         Some(("f", _)) => (
             ": longer than 64 bits",
-            "what is beyond 53 bits is lost, and what is beyond 1e308 becomes infinite: \
-             np.save(path, a.astype(np.float64))",
+            "float64 keeps 53 bits, and values above 1e308 become infinite: np.save(path, a.astype(np.float64))",
         ),
         Some(("M" | "m", _)) => {
-            (": times", "counts of their unit, nothing is lost: np.save(path, a.astype(np.int64)); NaT becomes -2^63")
+            (": times", "counts of their unit, without loss: np.save(path, a.astype(np.int64)); NaT becomes -2^63")
         }
         Some(("O", _)) => {
             (": Python objects", "if they are all numbers, float64 keeps 53 bits: np.save(path, a.astype(np.float64))")
         }
         Some(("U" | "S" | "a", _)) => (": text", "if it is all numbers: np.save(path, a.astype(np.float64))"),
         Some(("V", "2")) => {
-            (": raw bytes, perhaps bfloat16", "nothing is lost if they are: np.save(path, a.astype(np.float32))")
+            (": raw bytes, perhaps bfloat16", "without loss if they are: np.save(path, a.astype(np.float32))")
         }
         _ => ("", "convert it: np.save(path, a.astype(np.float32)) keeps 24 bits, np.float64 keeps 53"),
     };
@@ -392,7 +393,7 @@ impl Parser<'_> {
         let digits = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
         let number = self.rest[..digits].parse().ok()?;
         self.rest = &self.rest[digits..];
-        // Python 2 wrote long integers so.
+        // Suffix of long integers in Python 2.
         self.eat("L");
         Some(Literal::Number(number))
     }
@@ -419,7 +420,7 @@ pub fn write(w: &mut dyn Write, shape: &[usize], data: &Data) -> io::Result<()> 
     let order = if element.bytes() == 1 { '|' } else { '<' };
     let mut header =
         format!("{{'descr': '{order}{}', 'fortran_order': False, 'shape': ({lengths}), }}", element.code());
-    // Data starts at a multiple of 64 bytes, after a line break.
+    // The data starts at a multiple of 64 bytes, after a line break.
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');
     }
@@ -493,8 +494,8 @@ mod tests {
         let ok = header("{'descr': '<f4', 'fortran_order': False, 'shape': (5L,), }").unwrap();
         assert_eq!((ok.shape, ok.element), (vec![5], Element::F32));
         for (text, expected) in [
-            ("", "no Python dictionary"),
-            ("{'descr': '<f4'", "no Python dictionary"),
+            ("", "not a Python dictionary"),
+            ("{'descr': '<f4'", "not a Python dictionary"),
             ("{'descr': '<f4', 'shape': (1,)}", "`fortran_order`"),
             ("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "`<c8`"),
             ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "`|O`"),

@@ -1,4 +1,4 @@
-//! numpy's `.npz`: a zip archive of `.npy` files.
+//! numpy's `.npz` format: a zip archive of `.npy` files.
 
 use super::{Array, Data, Origin, npy};
 use crate::failure::{Failure, Outcome, input};
@@ -7,8 +7,8 @@ use std::io::{self, BufReader, Read, Seek, Write};
 use zip::CompressionMethod;
 use zip::result::ZipError;
 
-/// How an archive becomes one that is read.
-const ANEW: &str = "write it anew: np.savez_compressed(path, **np.load(path))";
+/// Help for unsupported archives.
+const ANEW: &str = "rewrite it: np.savez_compressed(path, **np.load(path))";
 
 /// Reads the array called `member`, or the only one.
 pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
@@ -16,7 +16,7 @@ pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
     let mut names: Vec<String> =
         archive.file_names().flatten().filter_map(|n| Some(n.strip_suffix(".npy")?.to_owned())).collect();
     names.sort();
-    // numpy takes both, too.
+    // numpy accepts both forms.
     let named = |name: &str| {
         let plain = name.strip_suffix(".npy").unwrap_or(name);
         names.iter().find(|n| *n == name).or_else(|| names.iter().find(|n| *n == plain)).cloned()
@@ -37,7 +37,7 @@ pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
     let member = archive.by_name(&format!("{name}.npy")).map_err(broken)?;
     if ![CompressionMethod::Stored, CompressionMethod::Deflated].contains(&member.compression()) {
         return Err(
-            input(format!("{name}: is compressed in a way that numpy does not write, and that is not read")).help(ANEW)
+            input(format!("{name}: uses a compression that numpy does not write, which is not supported")).help(ANEW)
         );
     }
     let mut array = npy::read(&mut BufReader::new(member), None).map_err(|f| f.at(&name))?;
@@ -47,27 +47,27 @@ pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
     Ok(array)
 }
 
-/// What is wrong with an archive.
+/// Error of an archive.
 fn broken(error: ZipError) -> Failure {
     match error {
         ZipError::Io(e) => input(format!("cannot read: {}", why(&e))),
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
-            input("is an archive with a password, which is not read").help("take the arrays out of it first")
+            input("is an archive with a password, which is not supported").help("extract the arrays first")
         }
         ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
-            input("is an archive of a kind that numpy does not write, and that is not read").help(ANEW)
+            input("is an archive of a kind that numpy does not write, which is not supported").help(ANEW)
         }
-        _ => input("is no readable .npz file: it is cut short or spoilt"),
+        _ => input("is not a readable .npz file: it is cut short or corrupted"),
     }
 }
 
 /// Writes an archive of one array, deflated as by `numpy.savez_compressed`.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If writing fails.
 pub fn write(w: &mut dyn Write, member: &str, shape: &[usize], data: &Data) -> io::Result<()> {
     let mut zip = zip::ZipWriter::new_stream(w);
-    // Sizes follow the array, and may be those of any array.
+    // Sizes follow the data, and may exceed 4 GiB.
     zip.start_file(format!("{member}.npy"), zip::write::SimpleFileOptions::default().large_file(true))?;
     npy::write(&mut zip, shape, data)?;
     zip.finish()?;

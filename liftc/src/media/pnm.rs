@@ -1,17 +1,17 @@
-//! Netpbm's pictures, P1 to P7: PBM, PGM, PPM and PAM. Samples stay what they are, and the maxval stays with them.
+//! Netpbm formats, P1 to P7: PBM, PGM, PPM and PAM. Samples are kept unscaled, along with the maxval.
 //!
-//! The formats are those of netpbm's manual pages pbm(5), pgm(5), ppm(5) and pam(5). In a bit map, sample 0 is black
-//! and 1 is white, as in the PGM of maxval 1 that netpbm makes of it; the file has it the other way round.
+//! The formats are those of netpbm's manual pages pbm(5), pgm(5), ppm(5) and pam(5). In a bitmap array, sample 0 is
+//! black and 1 is white, as in netpbm's PGM of maxval 1. The file has the inverse.
 
 use super::npy::{Stop, read_elements};
 use super::{Array, Colour, Data, Element, Origin, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use std::io::{self, BufRead, Read};
 
-/// Longest line of a PAM's header, and most of them.
+/// Longest line of a PAM header in bytes, and most lines.
 const MAX_LINE: usize = 1024;
 
-/// What is written.
+/// Formats that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bits.
@@ -24,7 +24,7 @@ pub enum Kind {
     Pam,
 }
 
-/// What a header says.
+/// Contents of a header.
 struct Header {
     width: usize,
     height: usize,
@@ -32,16 +32,16 @@ struct Header {
     maxval: u16,
 }
 
-/// Whether a file that begins so is of netpbm.
+/// Whether a file with these first bytes is a netpbm file.
 pub fn is(magic: &[u8]) -> bool {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'#';
     matches!(magic, [b'P', b'1'..=b'7', rest @ ..] if rest.first().is_none_or(blank))
 }
 
-/// Reads the first picture of a file of that many bytes.
+/// Reads the first picture of a file of `bytes` bytes.
 ///
 /// # Errors
-/// If it is malformed or cut short, or a sample is above the maxval.
+/// If it is malformed or cut short, or a sample exceeds the maxval.
 pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
     let mut text = Text { reader, at: 0 };
     let kind = match [text.raw()?, text.raw()?] {
@@ -59,7 +59,7 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
     };
     let wide = maxval > 255;
     let row = width.div_ceil(8);
-    // Each number of a text takes a digit, and a blank before the next one.
+    // In a text format, each number takes a digit, and a blank before the next one.
     let needed = match kind {
         1 => count,
         2 | 3 => 2 * count - 1,
@@ -114,7 +114,7 @@ fn malformed(what: &str) -> Failure {
     input(format!("the picture cannot be decoded: {what}"))
 }
 
-/// Bits, 1 for black, to samples, 1 for white; rows begin at whole bytes.
+/// Converts bits, 1 for black, to samples, 1 for white; rows begin at whole bytes.
 fn unpack(bytes: &[u8], row: usize, width: usize) -> Vec<u8> {
     let bits = |row: &[u8]| (0..width).map(|x| !row[x / 8] >> (7 - x % 8) & 1).collect::<Vec<_>>();
     bytes.chunks(row).flat_map(bits).collect()
@@ -141,10 +141,10 @@ fn above_maxval(index: usize, value: u64, shape: &[usize], maxval: u16) -> Failu
         "the picture cannot be decoded: the sample at row {y}, column {x}{channel} is {value}, above the \
          file's maxval of {maxval}"
     ))
-    .help("rows and columns count from 0; a file of a wider range says so in its header")
+    .help("rows and columns count from 0; the header's maxval sets the range")
 }
 
-/// A reader of text that counts its bytes.
+/// Reader of text that counts its bytes.
 struct Text<R> {
     reader: R,
     at: u64,
@@ -166,7 +166,7 @@ impl<R: BufRead> Text<R> {
         Ok(byte)
     }
 
-    /// The next byte of text: a comment is the line break at its end.
+    /// Next byte of text; a comment counts as the line break at its end.
     fn byte(&mut self) -> Outcome<Option<u8>> {
         match self.raw()? {
             Some(b'#') => loop {
@@ -180,7 +180,7 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// A number, and the one blank after it.
+    /// Reads a number and the blank after it.
     fn number(&mut self, what: &str) -> Outcome<u64> {
         let mut byte = self.byte()?;
         while byte.is_some_and(|b| b.is_ascii_whitespace()) {
@@ -213,20 +213,20 @@ impl<R: BufRead> Text<R> {
         Ok(Header { width, height, colour, maxval })
     }
 
-    /// The lines of a PAM's header.
+    /// Reads the header lines of a PAM.
     fn pam(&mut self) -> Outcome<Header> {
         let (mut width, mut height, mut depth, mut most, mut kind) = (None, None, None, None, String::new());
         for _ in 0..MAX_LINE {
             let line = self.line()?;
             let (key, value) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-            let number = || value.trim().parse::<u64>().map_err(|_| malformed(&format!("{key} is no number")));
+            let number = || value.trim().parse::<u64>().map_err(|_| malformed(&format!("{key} is not a number")));
             match key {
                 _ if key.is_empty() || key.starts_with('#') => {}
                 "WIDTH" => width = Some(size(number()?)?),
                 "HEIGHT" => height = Some(size(number()?)?),
                 "DEPTH" => depth = Some(number()?),
                 "MAXVAL" => most = Some(maxval(number()?)?),
-                // Further lines go on where the first ends.
+                // Repeated lines are concatenated.
                 "TUPLTYPE" => kind = format!("{kind} {}", value.trim()).trim().to_owned(),
                 "ENDHDR" => {
                     let missing = |what: &str| malformed(&format!("its header has no {what}"));
@@ -269,7 +269,7 @@ impl<R: BufRead> Text<R> {
         Ok(bytes)
     }
 
-    /// Bits as digits, with blanks between them or without.
+    /// Reads bits as digits, with or without blanks between them.
     fn bits(&mut self, count: usize) -> Outcome<Vec<u8>> {
         let mut samples = Vec::with_capacity(count);
         while samples.len() < count {
@@ -286,7 +286,7 @@ impl<R: BufRead> Text<R> {
         Ok(samples)
     }
 
-    /// Samples as text.
+    /// Reads samples as text.
     fn numbers(&mut self, count: usize, maxval: u16, wide: bool) -> Outcome<Data> {
         let (mut bytes, mut words) = (Vec::new(), Vec::new());
         if wide {
@@ -304,7 +304,7 @@ impl<R: BufRead> Text<R> {
         Ok(if wide { words.into() } else { bytes.into() })
     }
 
-    /// What follows the picture, if it is more than a line break.
+    /// Note on bytes after the picture, other than a line break.
     fn rest(&mut self) -> Outcome<Option<String>> {
         let mut start = Vec::new();
         while let Some(byte) = self.byte()? {
@@ -317,8 +317,8 @@ impl<R: BufRead> Text<R> {
         }
         Ok(match start.as_slice() {
             [] => None,
-            more if is(more) => Some("further pictures in the file are left behind".into()),
-            _ => Some("something follows the picture in the file, and is left behind".into()),
+            more if is(more) => Some("further pictures in the file are ignored".into()),
+            _ => Some("data after the picture in the file is ignored".into()),
         })
     }
 }
@@ -330,7 +330,7 @@ fn size(value: u64) -> Outcome<usize> {
 fn maxval(value: u64) -> Outcome<u16> {
     match u16::try_from(value) {
         Ok(value @ 1..) => Ok(value),
-        _ => Err(malformed(&format!("its maxval is {value}: it may be 1 to 65535"))),
+        _ => Err(malformed(&format!("its maxval is {value}: it must be 1 to 65535"))),
     }
 }
 
@@ -349,10 +349,10 @@ fn pam_colour(kind: &str, depth: u64) -> Outcome<Colour> {
     Ok(colour)
 }
 
-/// A picture as a file, binary. Without a maxval, it is the largest of the element type.
+/// Encodes a picture as a binary file. The default maxval is the largest value of the element type.
 ///
 /// # Errors
-/// If that kind of file cannot hold it.
+/// If the format does not support the picture.
 pub fn encode(kind: Kind, shape: &[usize], colour: Colour, data: &Data, maxval: Option<u16>) -> Outcome<Vec<u8>> {
     let (largest, samples): (u16, Vec<u8>) = match data {
         Data::U8(v) => (u16::from(u8::MAX), v.to_vec()),
@@ -365,7 +365,7 @@ pub fn encode(kind: Kind, shape: &[usize], colour: Colour, data: &Data, maxval: 
     };
     let maxval = maxval.unwrap_or(largest);
     if maxval == 0 || maxval > largest || (maxval > 255) != (largest > 255) {
-        return Err(input(format!("{} of {maxval} at most are no samples of a file", shape_text(shape))));
+        return Err(input(format!("{} samples of at most {maxval} do not form a picture", shape_text(shape))));
     }
     let (h, w) = (shape[0], shape[1]);
     let alpha = matches!(colour, Colour::GreyAlpha | Colour::Rgba);
@@ -386,8 +386,8 @@ pub fn encode(kind: Kind, shape: &[usize], colour: Colour, data: &Data, maxval: 
         }
         (Kind::Pbm, _) => return refuse("PBM holds black and white only", "write .pgm, .ppm or .png"),
         _ if alpha => return refuse("PGM and PPM have no alpha channel", "write .pam, .png or .tiff"),
-        (Kind::Pgm, _) => return refuse("PGM is grey, and the picture has colours", "write .ppm, .png or .tiff"),
-        (Kind::Ppm, _) => return refuse("PPM has three colours, and the picture is grey", "write .pgm, .png or .tiff"),
+        (Kind::Pgm, _) => return refuse("PGM is grey, but the picture has colours", "write .ppm, .png or .tiff"),
+        (Kind::Ppm, _) => return refuse("PPM has three colours, but the picture is grey", "write .pgm, .png or .tiff"),
     };
     Ok([header.into_bytes(), samples].concat())
 }
@@ -463,10 +463,7 @@ mod tests {
             let said = said(bytes);
             assert!(said.contains(expected), "`{expected}` is not in {said}");
         }
-        assert_eq!(
-            parse(b"P5 1 1 9 \x01\nP5 1 1 9 \x02").unwrap().notes,
-            ["further pictures in the file are left behind"]
-        );
+        assert_eq!(parse(b"P5 1 1 9 \x01\nP5 1 1 9 \x02").unwrap().notes, ["further pictures in the file are ignored"]);
         assert_eq!(parse(b"P5 1 1 9 \x01\nand").unwrap().notes.len(), 1);
         assert_eq!(parse(b"P5 1 1 9 \x01\n").unwrap().notes.len(), 0);
     }

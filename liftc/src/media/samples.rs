@@ -1,4 +1,4 @@
-//! Samples in memory of their own, or in a file that is mapped into it.
+//! Samples in owned memory or in a mapped file.
 
 use bytemuck::Pod;
 use std::fmt;
@@ -7,40 +7,39 @@ use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Samples of one type, in memory of their own or mapped.
+/// Samples of one type, owned or mapped.
 ///
-/// A mapped file must keep its contents as long as it is mapped: what another program writes into it shows through, and
-/// if it becomes shorter, the system ends whoever reads beyond its end. Replacing it by another file of its name is
-/// fine.
+/// A mapped file must not change while it is mapped. Writes by other programs show through, and reads beyond the end of
+/// a truncated file end the program. Replacing the file under its name is safe.
 #[derive(Clone)]
 pub struct Samples<T>(Place<T>);
 
 #[derive(Clone)]
 enum Place<T> {
     Owned(Vec<T>),
-    /// So many bytes of the file are before the first sample.
+    /// Mapped file, and the offset of the first sample in bytes.
     Mapped(Arc<memmap2::Mmap>, usize),
 }
 
 impl<T: Pod> Samples<T> {
-    /// `count` samples of a file that begin `start` bytes into it, in this machine's byte order. `None` if they are not
-    /// all there, or not aligned.
+    /// Maps `count` samples of a file from byte `start`, in this machine's byte order. `None` if the file is too short
+    /// or the samples are unaligned.
     ///
     /// # Errors
-    /// If the system does not map the file.
+    /// If the system cannot map the file.
     pub fn map(file: &File, start: usize, count: usize) -> io::Result<Option<Samples<T>>> {
         let Some(end) = count.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(start)) else {
             return Ok(None);
         };
-        // SAFETY: the file is opened for reading and nothing in this program writes to it: outputs are other files,
-        // which then take their names. That no other program does is asked of users, as every program that maps files
-        // does.
+        // SAFETY: the file is open for reading only, and nothing in this program writes to it: outputs are new files
+        // that replace it by name. Users must ensure that no other program writes to it, as for all programs that map
+        // files.
         let map = unsafe { memmap2::MmapOptions::new().len(end).map(file)? };
         let whole = map.get(start..end).is_some_and(|bytes| bytemuck::try_cast_slice::<u8, T>(bytes).is_ok());
         Ok(whole.then(|| Samples(Place::Mapped(Arc::new(map), start))))
     }
 
-    /// In memory of their own: copied if they were mapped.
+    /// Owned samples; mapped ones are copied.
     pub fn into_vec(self) -> Vec<T> {
         match self.0 {
             Place::Owned(samples) => samples,
@@ -48,7 +47,7 @@ impl<T: Pod> Samples<T> {
         }
     }
 
-    /// Memory of their own, to be changed: a copy if they were mapped.
+    /// Mutable samples; mapped ones are copied first.
     pub fn owned(&mut self) -> &mut Vec<T> {
         if let Place::Mapped(..) = self.0 {
             self.0 = Place::Owned(self.to_vec());
@@ -59,7 +58,7 @@ impl<T: Pod> Samples<T> {
         }
     }
 
-    /// Whether they are in a file that is mapped.
+    /// Whether the samples are in a mapped file.
     pub fn is_mapped(&self) -> bool {
         matches!(self.0, Place::Mapped(..))
     }

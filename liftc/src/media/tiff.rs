@@ -1,4 +1,4 @@
-//! TIFF and BigTIFF: pages of one shape as a stack, of any element type; and back.
+//! TIFF and BigTIFF: pages of one shape as a stack, of any element type.
 
 use super::image::{too_large, words};
 use super::{Array, Colour, Data, Origin, shape_text};
@@ -9,26 +9,25 @@ use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError, TiffResult, TiffUnsupportedError};
 use std::io::{BufRead, Cursor, Seek};
 
-/// Whether a file that begins so is a TIFF.
+/// Whether a file with these first bytes is a TIFF.
 pub fn is(magic: &[u8]) -> bool {
     [b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b"].iter().any(|m| magic.starts_with(*m))
 }
 
-/// Bytes of a strip, about.
+/// Approximate length of a strip in bytes.
 const STRIP: usize = 256 << 10;
 
-/// A page as it is read.
+/// Page, as read.
 struct Page {
     size: [usize; 2],
     colour: Colour,
     data: Data,
 }
 
-/// Reads all pages of a file of `bytes` bytes, which may take `most` bytes of memory. Reduced copies of pages are left
-/// out.
+/// Reads all pages of a file of `bytes` bytes, within `most` bytes of memory. Reduced copies of pages are skipped.
 ///
 /// # Errors
-/// If a page cannot be decoded, or is not as the first one is.
+/// If a page cannot be decoded, or differs in kind from the first one.
 pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Array> {
     let mut limits = Limits::default();
     limits.decoding_buffer_size = usize::try_from(most).unwrap_or(usize::MAX);
@@ -42,7 +41,7 @@ pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Arra
         let at = |f: Failure| if number > 1 { f.at(format!("page {number}")) } else { f };
         let reduced = number > 1 && unsigned(&mut decoder, Tag::NewSubfileType).is_some_and(|kind| kind & 1 == 1);
         if reduced {
-            note(&mut notes, "reduced copies among its pages are left out");
+            note(&mut notes, "reduced copies among its pages are skipped");
         } else {
             let page = read_page(&mut decoder, bytes, left, &mut notes).map_err(at)?;
             left -= (page.data.len() * page.data.element().bytes()) as u64;
@@ -62,7 +61,7 @@ pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Arra
         return Err(input("has no pages"));
     };
     if let Some(images) = said.and_then(|t| imagej_images(&t)).filter(|&n| n > pages as u64) {
-        notes.push(format!("it says that it has {images} images, but it has {pages} pages: only these are read"));
+        notes.push(format!("it claims {images} images, but has {pages} pages: only these are read"));
     }
     let stack = pages > 1;
     let channels = (colour != Colour::Grey).then(|| colour.channels());
@@ -71,7 +70,7 @@ pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Arra
     Ok(Array { shape, data, origin, notes })
 }
 
-/// The page behind those that there are, if it is like them.
+/// Appends a page that matches the previous ones.
 fn append(mut whole: Page, page: Page, number: usize) -> Outcome<Page> {
     let kind = |page: &Page| {
         let [height, width] = page.size;
@@ -82,7 +81,7 @@ fn append(mut whole: Page, page: Page, number: usize) -> Outcome<Page> {
     let kinds = [kind(&whole), kind(&page)];
     if whole.size != page.size || whole.colour != page.colour || !whole.data.append(page.data) {
         let [first, this] = kinds;
-        return Err(input(format!("page {number} is {this}, but page 1 is {first}: they are no stack"))
+        return Err(input(format!("page {number} is {this}, but page 1 is {first}: they do not form a stack"))
             .help("split the file, for example with `tiffsplit`, and transform its pages one by one"));
     }
     Ok(whole)
@@ -100,18 +99,18 @@ fn read_page<R: BufRead + Seek>(
     let photometric = unsigned(decoder, Tag::PhotometricInterpretation).unwrap_or(0);
     let samples = unsigned(decoder, Tag::SamplesPerPixel).unwrap_or(1);
     if photometric == 3 {
-        return Err(input("is a TIFF of colours in a palette, which are not read")
-            .help("write it with its colours: magick in.tif -type TrueColor out.tif"));
+        return Err(input("is a TIFF with a colour palette, which is not supported")
+            .help("convert it to RGB: magick in.tif -type TrueColor out.tif"));
     }
     if unsigned(decoder, Tag::FillOrder) == Some(2) {
-        return Err(input("is a TIFF whose bits are in reverse (FillOrder 2), which is not read")
-            .help("write it anew, for example with `tiffcp -f msb2lsb`"));
+        return Err(input("is a TIFF with reversed bits (FillOrder 2), which is not supported")
+            .help("rewrite it, for example with `tiffcp -f msb2lsb`"));
     }
-    // The decoder's padding of tiles is that of the first plane.
+    // The decoder pads tiles by the first plane's sizes only.
     let planar = unsigned(decoder, Tag::PlanarConfiguration) == Some(2) && samples > 1;
     if planar && decoder.get_chunk_type() == ChunkType::Tile {
-        return Err(input("is a TIFF of tiles with a plane for each channel, which is not read")
-            .help("write it with channels together: tiffcp -p contig in.tif out.tif"));
+        return Err(input("is a TIFF of tiles with separate planes, which is not supported")
+            .help("interleave its channels: tiffcp -p contig in.tif out.tif"));
     }
     let kind = decoder.colortype().map_err(failed)?;
     let alpha = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten();
@@ -123,23 +122,23 @@ fn read_page<R: BufRead + Seek>(
         ColorType::RGB(_) | ColorType::CMYK(8 | 16) => Colour::Rgb,
         ColorType::RGBA(_) => Colour::Rgba,
         ColorType::YCbCr(_) => {
-            return Err(input("is a TIFF of luma and chroma (YCbCr), which is not read")
-                .help("write it as RGB: magick in.tif -colorspace sRGB -compress zip out.tif"));
+            return Err(input("is a TIFF of luma and chroma (YCbCr), which is not supported")
+                .help("convert it to RGB: magick in.tif -colorspace sRGB -compress zip out.tif"));
         }
         ColorType::Multiband { num_samples, .. } => {
-            return Err(input(format!("is a TIFF of {num_samples} channels of no known colours"))
+            return Err(input(format!("is a TIFF of {num_samples} channels of unknown colours"))
                 .help("read it as an array: np.save('a.npy', tifffile.imread('a.tif'))"));
         }
         other => {
-            return Err(input(format!("is a TIFF of a kind that is not read: {other:?}"))
-                .help("write it as RGB: magick in.tif -colorspace sRGB out.tif"));
+            return Err(input(format!("is a TIFF of an unsupported kind: {other:?}"))
+                .help("convert it to RGB: magick in.tif -colorspace sRGB out.tif"));
         }
     };
     if samples > u32::from(kind.num_samples()) {
-        note(notes, "channels beyond its colours are left behind");
+        note(notes, "channels beyond its colours are ignored");
     }
     let layout = decoder.image_buffer_layout().map_err(failed)?;
-    // Bits of samples below a byte are unpacked.
+    // Samples of less than a byte are unpacked.
     let packed = if kind.bit_depth() < 8 { 8 } else { 1 };
     if (layout.complete_len as u64).saturating_mul(packed) > most {
         return Err(too_large(bytes, most));
@@ -158,8 +157,8 @@ fn read_page<R: BufRead + Seek>(
         DecodingResult::F32(v) => v.into(),
         DecodingResult::F64(v) => v.into(),
         DecodingResult::U64(_) => {
-            return Err(input("has samples of uint64, which are not read")
-                .help("below 2^63 nothing is lost: np.save('a.npy', tifffile.imread('a.tif').astype(np.int64))"));
+            return Err(input("has samples of uint64, which are not supported")
+                .help("without loss below 2^63: np.save('a.npy', tifffile.imread('a.tif').astype(np.int64))"));
         }
     };
     if planes > 1 {
@@ -174,7 +173,7 @@ fn read_page<R: BufRead + Seek>(
         data = match data {
             Data::U8(v) => cmyk(&v, 255, |x| x.into(), |x| x as u8).into(),
             Data::U16(v) => cmyk(&v, 65535, |x| x.into(), |x| x as u16).into(),
-            _ => return Err(input("is a CMYK TIFF whose samples are no integers of 8 or 16 bits")),
+            _ => return Err(input("is a CMYK TIFF whose samples are not integers of 8 or 16 bits")),
         };
         note(notes, "CMYK is read as RGB, without its profile");
     }
@@ -202,7 +201,7 @@ fn text<R: BufRead + Seek>(decoder: &mut Decoder<R>, tag: Tag) -> Option<String>
     decoder.find_tag(tag).ok().flatten().and_then(|value| value.into_string().ok())
 }
 
-/// ImageJ writes large stacks as one page, and says in its description how many images follow it.
+/// Number of images in ImageJ's description. ImageJ writes large stacks as one page followed by the other images.
 fn imagej_images(description: &str) -> Option<u64> {
     let mut lines = description.lines();
     lines.next().filter(|line| line.starts_with("ImageJ="))?;
@@ -223,27 +222,27 @@ fn undecodable(error: &TiffError, bytes: u64, most: u64) -> Failure {
     }
 }
 
-/// A kind of TIFF that the decoder does not have.
+/// Error for a TIFF that the decoder does not support.
 fn unsupported(error: &TiffUnsupportedError) -> Failure {
     use TiffUnsupportedError as U;
     let compression = |number: Option<u16>| {
         let number = number.map_or(String::new(), |n| format!(" (its number is {n})"));
-        input(format!("is a TIFF of a compression that is not read{number}"))
-            .help("write it anew: tiffcp -c zip in.tif out.tif")
+        input(format!("is a TIFF with an unsupported compression{number}"))
+            .help("rewrite it: tiffcp -c zip in.tif out.tif")
     };
     match error {
         U::UnsupportedCompressionMethod(method) => compression(Some(method.to_u16())),
         U::UnknownCompressionMethod => compression(None),
         U::InterpretationWithBits(colours, _) | U::UnsupportedInterpretation(colours) => {
-            input(format!("is a TIFF of colours that are not read ({colours:?})"))
-                .help("write it as RGB: magick in.tif -colorspace sRGB out.tif")
+            input(format!("is a TIFF of unsupported colours ({colours:?})"))
+                .help("convert it to RGB: magick in.tif -colorspace sRGB out.tif")
         }
-        _ => input("is a TIFF of a kind that is not read")
-            .help("write it as grey or RGB: magick in.tif -colorspace sRGB -depth 8 out.tif"),
+        _ => input("is a TIFF of an unsupported kind")
+            .help("convert it to grey or RGB: magick in.tif -colorspace sRGB -depth 8 out.tif"),
     }
 }
 
-/// Samples of 1, 2 or 4 bits, rows at whole bytes, as bytes with the same white.
+/// Expands samples of 1, 2 or 4 bits, in rows of whole bytes, to bytes with the same white.
 fn expand(packed: &[u8], [_, width]: [usize; 2], bits: u8) -> Vec<u8> {
     let (bits, each) = (usize::from(bits), 8 / usize::from(bits));
     let white = (1 << bits) - 1;
@@ -254,7 +253,7 @@ fn expand(packed: &[u8], [_, width]: [usize; 2], bits: u8) -> Vec<u8> {
     packed.chunks((width * bits).div_ceil(8)).flat_map(row).collect()
 }
 
-/// Inks to light: each of red, green and blue is what neither its ink nor black takes away.
+/// Converts CMYK to RGB: each colour is the light that neither its ink nor black absorbs.
 fn cmyk<T: Copy>(samples: &[T], white: u64, wide: impl Fn(T) -> u64, narrow: impl Fn(u64) -> T) -> Vec<T> {
     let (pixels, _) = samples.as_chunks::<4>();
     let light = |&[c, m, y, k]: &[T; 4]| {
@@ -264,19 +263,19 @@ fn cmyk<T: Copy>(samples: &[T], white: u64, wide: impl Fn(T) -> u64, narrow: imp
     pixels.iter().flat_map(light).collect()
 }
 
-/// Encodes a picture, or with `stack` the pictures along axis 0, without compression; as BigTIFF if it is that long.
+/// Encodes a picture, or with `stack` the pictures along axis 0, without compression; long files are BigTIFF.
 ///
 /// # Errors
-/// If a side is longer than TIFF can say.
+/// If a side exceeds the limit of TIFF.
 pub fn encode(shape: &[usize], colour: Colour, data: &Data, stack: bool) -> Outcome<Vec<u8>> {
     let samples = data.native_bytes();
     let pages = if stack { shape[0] } else { 1 };
     let [height, width] = [0, 1].map(|axis| u32::try_from(shape[axis + usize::from(stack)]));
     let (Ok(height), Ok(width)) = (height, width) else {
-        return Err(input(format!("{} pixels are too many for a TIFF", shape_text(shape))));
+        return Err(input(format!("a picture of {} is too large for a TIFF", shape_text(shape))));
     };
     let mut out = Cursor::new(Vec::with_capacity(samples.len() + (pages << 9)));
-    // What is not samples takes less than a hundredth.
+    // Everything other than samples takes less than a hundredth.
     let result = if samples.len() as u64 > (4 << 30) / 100 * 99 - (pages as u64 * 1024) {
         TiffEncoder::new_big(&mut out).and_then(|e| write_pages(e, [height, width], pages, colour, data))
     } else {

@@ -1,18 +1,18 @@
-//! Between the element types of files and the sample types of plans.
+//! Conversion between element types of files and sample types of plans.
 
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::{Data, Element, Samples};
 use lifting::{Domain, Sample, SampleType, f16};
 
-/// A sample type that files can hold: all but `bf16`, which numpy does not have.
+/// Sample types that files support: all except `bf16`, which numpy lacks.
 pub trait Stored: Sample + bytemuck::Pod {
-    /// The nearest value.
+    /// Nearest value.
     fn from_real(x: f64) -> Self;
-    /// The exact value of an integer sample.
+    /// Exact value of an integer sample.
     fn to_integer(self) -> Option<i64>;
-    /// As an array's data.
+    /// Converts samples to an array's data.
     fn into_data(samples: Vec<Self>) -> Data;
-    /// An array's data of this very type; any other comes back.
+    /// Samples from an array's data of this type; returns data of another type unchanged.
     fn from_data(data: Data) -> Result<Samples<Self>, Data>;
 }
 
@@ -64,12 +64,12 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
-/// Files cannot hold it.
+/// Error for `bf16` samples, which files do not support.
 pub fn no_bf16() -> Failure {
     usage("bf16 samples cannot be written: numpy has no such type").help("use --sample f16 or f32")
 }
 
-/// The element type of a file that holds samples of this type.
+/// Element type of a file for samples of this type.
 pub fn element_of(sample: SampleType) -> Option<Element> {
     Some(match sample {
         SampleType::I16 => Element::I16,
@@ -82,8 +82,8 @@ pub fn element_of(sample: SampleType) -> Option<Element> {
     })
 }
 
-/// The sample type for elements of a file: the narrowest that holds them all, with `shift` bits to spare for the
-/// gain shifts of a profile (and then two more for the wavelet's own growth).
+/// Default sample type for a file's elements: the narrowest that holds them all. A profile's gain shifts need `shift`
+/// spare bits, and then two more for the wavelet's growth.
 pub fn default_sample(element: Element, domain: Domain, shift: u32) -> Outcome<SampleType> {
     use Element::*;
     if domain == Domain::Real {
@@ -115,16 +115,16 @@ pub fn default_sample(element: Element, domain: Domain, shift: u32) -> Outcome<S
     })
 }
 
-/// Samples, and what is to be said of how they came about.
+/// Converted samples, with notes.
 #[derive(Debug)]
 pub struct Converted<T: Stored> {
-    /// The samples: the file's own, if it has the type.
+    /// Samples; the file's own, if the types match.
     pub samples: Samples<T>,
-    /// What they do not have of the file's elements, if anything.
+    /// Losses of the conversion.
     pub notes: Vec<String>,
 }
 
-/// Bits of a significand, the first one included; 64 for integers.
+/// Bits of a significand, with the implicit one; 64 for integers.
 fn digits(sample: SampleType) -> u32 {
     match sample {
         SampleType::I16 | SampleType::I32 | SampleType::I64 => 64,
@@ -135,7 +135,7 @@ fn digits(sample: SampleType) -> u32 {
     }
 }
 
-/// File elements as samples. What does not fit is an error, what is rounded away more than it must be is said.
+/// Converts file elements to samples. Overflow is an error, and avoidable rounding is noted.
 pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     let data = match T::from_data(data) {
         Ok(samples) => return Ok(Converted { samples, notes: Vec::new() }),
@@ -143,7 +143,7 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     };
     let (element, count) = (data.element(), data.len());
     if element.is_real() && T::KIND.domain() == Domain::Integer {
-        return Err(usage(format!("{} elements are no {} samples", element.name(), T::KIND))
+        return Err(usage(format!("{} elements cannot be {} samples", element.name(), T::KIND))
             .help("choose --sample f32 or f64 and a real wavelet, or convert the array to integers first"));
     }
     let refuse = |value: String| {
@@ -192,7 +192,7 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
         notes.push(format!(
             "{inexact} of {count} integers are rounded: {} samples hold {digits} bits exactly{}",
             T::KIND,
-            if T::KIND == SampleType::F64 { "" } else { "; --sample chooses wider ones" }
+            if T::KIND == SampleType::F64 { "" } else { "; choose a wider type with --sample" }
         ));
     }
     if vanished > 0 {
@@ -201,30 +201,30 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     Ok(Converted { samples: samples.into(), notes })
 }
 
-/// `1 sample is`, `2 samples are`: for what follows.
+/// `1 sample is` or `2 samples are`, as the start of a sentence.
 fn counted(count: usize, what: &str, [one, more]: [&str; 2]) -> String {
     if count == 1 { format!("1 {what} {one}") } else { format!("{count} {what}s {more}") }
 }
 
-/// How many are NaN or infinite.
+/// Number of values that are NaN or infinite.
 fn undefined<T: Stored>(values: &[T]) -> usize {
     if T::KIND.domain() == Domain::Integer { 0 } else { values.iter().filter(|x| !x.to_f64().is_finite()).count() }
 }
 
-/// What is to be said of samples that are NaN or infinite and stay so, if there are any.
+/// Note on samples that stay NaN or infinite, if any.
 pub fn undefined_samples<T: Stored>(samples: &[T]) -> Option<String> {
     let bad = undefined(samples);
     (bad > 0).then(|| format!("{} NaN or infinite", counted(bad, "sample", ["is", "are"])))
 }
 
-/// What is to be said of coefficients that are NaN or infinite, if any are: whose fault it is depends on the samples.
+/// Note on coefficients that are NaN or infinite, if any. The cause depends on the samples.
 pub fn not_finite<T: Stored>(samples: &[T], coefficients: &[T]) -> Option<String> {
     let (bad, all) = (undefined(coefficients), coefficients.len());
     match (bad, if bad > 0 { undefined(samples) } else { 0 }) {
         (0, _) => None,
         (_, 0) => Some(format!(
-            "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: what they describe cannot \
-             come back; --sample chooses a wider type",
+            "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: their data cannot be \
+             restored; choose a wider type with --sample",
             T::KIND
         )),
         (_, n) => Some(format!(
@@ -235,17 +235,17 @@ pub fn not_finite<T: Stored>(samples: &[T], coefficients: &[T]) -> Option<String
     }
 }
 
-/// Elements of a file that come from samples, and what is to be said of them.
+/// File elements restored from samples, with notes.
 #[derive(Debug, PartialEq)]
 pub struct Restored {
-    /// The elements.
+    /// Elements.
     pub data: Data,
-    /// What they do not have of the samples, if anything.
+    /// Losses of the conversion.
     pub notes: Vec<String>,
 }
 
-/// Samples as elements of a file, each divided by `gain` (1: exact), rounded and clamped to integers; to those up to
-/// `maxval`, where the file says that this is the largest.
+/// Converts samples to file elements: divides by `gain` (1 is exact), rounds and clamps to integers, up to `maxval` if
+/// the file has one.
 pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, maxval: Option<u16>) -> Restored {
     let (mut clamped, mut undefined, mut overflowed) = (0, 0, 0);
     let mut whole = |x: T, low: i64, high: i64| -> i64 {
@@ -255,7 +255,7 @@ pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, max
             _ => {
                 let value = (x.to_f64() / gain).round_ties_even();
                 undefined += usize::from(value.is_nan());
-                // `as` makes 0 of NaN, and the nearest there is of what is beyond.
+                // `as` converts NaN to 0 and saturates.
                 (value as i64, value >= -(i64::MIN as f64) || value < i64::MIN as f64)
             }
         };
@@ -364,7 +364,7 @@ mod tests {
         assert!(refused::<i16>(vec![40_000u16]).contains("holds 40000, which does not fit i16 samples"));
         assert_eq!(there::<i16>(vec![i16::MIN, i16::MAX]), (vec![i16::MIN, i16::MAX], vec![]));
         assert!(refused::<i32>(vec![i64::from(i32::MAX) + 1]).contains("does not fit i32"));
-        assert!(refused::<i32>(vec![1.0f32]).contains("float32 elements are no i32 samples"));
+        assert!(refused::<i32>(vec![1.0f32]).contains("float32 elements cannot be i32 samples"));
         assert!(refused::<f32>(vec![1e39f64]).contains("holds 1e39, which does not fit f32 samples"));
         assert!(refused::<f16>(vec![65_535u16]).contains("holds 65535, which does not fit f16 samples"));
         assert!(refused::<f16>(vec![-7e4f32]).contains("does not fit f16"));
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(samples.iter().map(|x| x.to_f32()).collect::<Vec<_>>(), [2048.0, 2048.0, 4096.0, 4096.0]);
         assert_eq!(
             notes,
-            ["3 of 4 integers are rounded: f16 samples hold 11 bits exactly; --sample chooses wider ones"]
+            ["3 of 4 integers are rounded: f16 samples hold 11 bits exactly; choose a wider type with --sample"]
         );
         let (_, notes) = there::<f64>(vec![(1i64 << 60) + 1, 1 << 60]);
         assert_eq!(notes, ["1 of 2 integers are rounded: f64 samples hold 53 bits exactly"]);

@@ -1,4 +1,4 @@
-//! Data to coefficients.
+//! `liftc transform`: data to coefficients.
 
 use super::convert::{self, Converted, Stored, dispatch, not_finite, to_samples};
 use super::sidecar::{Settings, Sidecar, SourceFile};
@@ -11,7 +11,7 @@ use crate::{warn, wavelet};
 use lifting::{Boundary, Device, Format, Layout, Pad, Plan, SampleType, Scheme};
 use std::path::PathBuf;
 
-/// What is asked of every input.
+/// Settings shared by all inputs.
 pub struct Request {
     scheme: Scheme,
     levels: Vec<u32>,
@@ -31,9 +31,9 @@ pub struct Request {
 }
 
 impl Request {
-    /// Finds the wavelet.
+    /// Resolves the wavelet and checks the settings.
     pub fn new(args: &TransformArgs) -> Outcome<Request> {
-        // clap has seen to it that there is one.
+        // clap requires one.
         let word = args.wavelet.as_deref().ok_or_else(|| usage("no wavelet: name one with -w"))?;
         let mut named = wavelet::resolve_one(word)?;
         warn(&named.source.name, &named.source.text, &named.warnings);
@@ -92,7 +92,7 @@ impl Request {
     }
 }
 
-/// One value for all transformed axes or one for each, in the order of `--axes`, as values for all axes of the data.
+/// Expands one value, or one per transformed axis in the order of `--axes`, to values for all axes of the data.
 fn per_axis<V: Copy + Default>(option: &str, values: &[V], axes: &[usize], rank: usize) -> Outcome<Vec<V>> {
     let mut all = vec![V::default(); rank];
     match values {
@@ -109,7 +109,7 @@ fn per_axis<V: Copy + Default>(option: &str, values: &[V], axes: &[usize], rank:
     Ok(all)
 }
 
-/// Axes from 0, negative ones from the end.
+/// Axes counted from 0, with negative ones from the end.
 fn resolve_axes(axes: &[i64], rank: usize) -> Outcome<Vec<usize>> {
     let mut resolved = Vec::new();
     for &axis in axes {
@@ -126,7 +126,7 @@ fn resolve_axes(axes: &[i64], rank: usize) -> Outcome<Vec<usize>> {
     Ok(resolved)
 }
 
-/// Transforms one input; what it has done, in a line.
+/// Transforms one input, and returns a line of report.
 pub fn run(request: &Request, job: &Job) -> Outcome<String> {
     let place = input_name(&job.input);
     let formats = Formats::of(request, job)?;
@@ -138,7 +138,7 @@ pub fn run(request: &Request, job: &Job) -> Outcome<String> {
     dispatch!(settings.sample, transform(request, &settings, array, job, &formats))
 }
 
-/// What the names of outputs ask for, found out before anything is read.
+/// Output formats by their names, checked before anything is read.
 struct Formats {
     output: ArrayFormat,
     picture: Option<image::Format>,
@@ -148,8 +148,8 @@ impl Formats {
     fn of(request: &Request, job: &Job) -> Outcome<Formats> {
         let output = ArrayFormat::of_coefficients(&named(&job.output, request.format, ".npy")?)?;
         if output == ArrayFormat::Npz && is_stream(&job.output) && request.sidecar.is_none() {
-            return Err(usage("a .npz on a pipe has no room for what the inverse needs")
-                .help("name a file for it: --sidecar FILE; or write .npy, which has it behind the data"));
+            return Err(usage("a .npz on a pipe cannot hold the sidecar")
+                .help("name a file for it: --sidecar FILE; or write .npy, which has it after the data"));
         }
         let picture = job.picture.as_deref().map(|path| image::format_of(&named(path, None, ".png")?)).transpose()?;
         Ok(Formats { output, picture })
@@ -207,7 +207,7 @@ fn transform<T: Stored>(
     }
     files.commit()?;
     if stream {
-        // Whoever has read it to the end finds the other files. What reads a .npy stops behind its data.
+        // A reader that has reached the end finds the other files. Readers of .npy stop after its data.
         write_file(&job.output, |w| {
             write(&mut *w)?;
             if beside.is_none() { w.write_all(json.as_bytes()) } else { Ok(()) }
@@ -225,7 +225,7 @@ fn transform<T: Stored>(
     ))
 }
 
-/// Says that a border rule that is asked for is not that of the format.
+/// Note on a requested border rule that is not the format's.
 fn other_rule(settings: &Settings) -> Option<String> {
     let (format, asked) = settings.profile.zip(settings.boundary)?;
     let rule = settings.scheme.profile(format)?.boundary.unwrap_or(settings.scheme.boundary());
@@ -234,7 +234,7 @@ fn other_rule(settings: &Settings) -> Option<String> {
         .then(|| format!("the border rule of {format} is {rule}: with {asked}, coefficients are not {format}'s"))
 }
 
-/// Says which axes have levels that find a single sample, or none.
+/// Note on axes with levels that split fewer than two samples.
 fn idle_levels<T: lifting::Sample>(plan: &Plan<T>) -> Option<String> {
     let mut idle = Vec::new();
     for (axis, &levels) in plan.recipe().levels.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Coefficients to data.
+//! `liftc transform --inverse`: coefficients to data.
 
 use super::convert::{Restored, Stored, dispatch, from_samples, undefined_samples};
 use super::sidecar::{self, Settings, Sidecar};
@@ -11,31 +11,31 @@ use crate::output::{Files, input_name, is_stream, output_name};
 use lifting::{Device, Plan};
 use std::path::Path;
 
-/// The extension of the file that coefficients came from, where a sidecar tells before they are read.
+/// Extension of the coefficients' original file, if a sidecar tells it before they are read.
 pub fn extension(args: &TransformArgs, coefficients: &Path) -> Option<String> {
     if args.sidecar.is_none() && is_stream(coefficients) {
         return None;
     }
-    // What there is to say is said when they are read in earnest.
+    // Notes are shown when the coefficients are read later.
     let args = &TransformArgs { quiet: true, ..args.clone() };
     let sidecar = Sidecar::find(args, coefficients, Vec::new()).or_else(|_| {
-        // It may be behind the data.
+        // The sidecar may follow the data.
         let (_, behind) = media::read_with_rest(coefficients, None, sidecar::MAX_BYTES)?;
         Sidecar::find(args, coefficients, behind)
     });
     Some(sidecar.ok()?.0.source.origin.extension().into())
 }
 
-/// Transforms one file of coefficients back; what it has done, in a line.
+/// Inverts one file of coefficients, and returns a line of report.
 pub fn run(args: &TransformArgs, device: &Device, job: &Job) -> Outcome<String> {
-    // A stream is told what it is when that is known.
+    // Names are checked first; a stream's format is settled once it is known.
     Formats::of(args, job, ".npy")?;
     let (array, behind) = media::read_with_rest(&job.input, None, sidecar::MAX_BYTES).map_err(|f| {
         let sidecar = job.input.extension().filter(|e| *e == "json" && job.input.is_file());
         sidecar.map_or(f, |_| {
             let path = job.input.with_extension("");
-            let text = format!("it may be a sidecar, which has no coefficients: transform {}", path.display());
-            input("is no array").at(input_name(&job.input)).help(text)
+            let text = format!("it may be a sidecar, which has no coefficients: invert {}", path.display());
+            input("is not an array").at(input_name(&job.input)).help(text)
         })
     })?;
     if !matches!(array.origin, Origin::Array { .. }) {
@@ -50,7 +50,7 @@ pub fn run(args: &TransformArgs, device: &Device, job: &Job) -> Outcome<String> 
     dispatch!(settings.sample, transform(args, device, &settings, &sidecar, &place, array, job, &formats))
 }
 
-/// What the names of outputs ask for, found out before anything is read.
+/// Output formats by their names, checked before anything is read.
 struct Formats {
     output: Output,
     picture: Option<image::Format>,
@@ -88,7 +88,7 @@ fn transform<T: Stored>(
     let at = |f: Failure| f.at(input_name(&job.input));
     let plan = settings.plan::<T>(device).map_err(|e| no_plan(&e).at(place))?;
     if plan.coefficient_shape() != sidecar.coefficient_shape {
-        return Err(input("contradicts itself: its shape, padding and coefficients do not fit").at(place));
+        return Err(input("contradicts itself: its shape, padding and coefficients do not match").at(place));
     }
     let level = args.level.unwrap_or(0);
     let coefficients = T::from_data(array.data).map_err(|_| at(input("has elements of another type")))?;
@@ -103,7 +103,7 @@ fn transform<T: Stored>(
     let mut samples = vec![T::default(); shape.iter().product()];
     plan.inverse_to(level, &coefficients[..], &mut samples).map_err(|e| at(input(e)))?;
     drop(coefficients);
-    // Integers of a file have words of their own for them.
+    // Integer elements have their own notes.
     let real = origin.element().is_real() || level > 0 && matches!(formats.output, Output::Array(_));
     if let Some(text) = undefined_samples(&samples).filter(|_| real) {
         say(args, job, &[text]);
@@ -124,7 +124,7 @@ fn transform<T: Stored>(
     Ok(format!("{output}: {shape}{resolution}, from {} × {}\n", levels_text(&settings.levels), sidecar.wavelet))
 }
 
-/// At full size, the elements that the data had; at a reduced one, the low band as it is.
+/// Elements of the original type at full size; the low band unchanged at a reduced size.
 fn elements<T: Stored>(args: &TransformArgs, job: &Job, origin: &Origin, level: u32, samples: Vec<T>) -> Data {
     if level > 0 {
         return T::into_data(samples);
@@ -134,7 +134,7 @@ fn elements<T: Stored>(args: &TransformArgs, job: &Job, origin: &Origin, level: 
     data
 }
 
-/// A picture as a file.
+/// Encodes a picture.
 #[allow(clippy::too_many_arguments)]
 fn pixels<T: Stored>(
     args: &TransformArgs,
@@ -148,11 +148,11 @@ fn pixels<T: Stored>(
     samples: Vec<T>,
 ) -> Outcome<Vec<u8>> {
     let colour = origin.colour().or_else(|| image::colour_of(shape)).ok_or_else(|| {
-        input(format!("{} is no shape of a picture", shape_text(shape)))
+        input(format!("{} is not a shape of a picture", shape_text(shape)))
             .at(output_name(&job.output))
             .help("write an array: -o NAME.npy")
     })?;
-    // A low band is the picture times the wavelet's gain.
+    // The low band is the picture times the wavelet's gain.
     let gain: f64 = settings.levels.iter().map(|&l| picture::low_gain(&settings.scheme, 0, l.min(level), 1)).product();
     let gain = gain * f64::from(plan.recipe().gain_shift * level).exp2();
     let maxval = origin.maxval();
@@ -160,7 +160,7 @@ fn pixels<T: Stored>(
     let stack = origin.picture_axes() == Some([1, 2]);
     let picture = Picture { shape: shape.to_vec(), colour, data, maxval, stack };
     if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
-        notes.push(format!("samples are 0 to {maxval} still, and this format cannot say so: it will look dark"));
+        notes.push(format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark"));
     }
     let bytes = picture.encode(format).map_err(|f| f.at(output_name(&job.output)))?;
     say(args, job, &notes);

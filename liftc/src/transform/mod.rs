@@ -16,7 +16,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// One input and where its results go.
+/// Input, and its outputs.
 #[derive(Clone, Debug)]
 struct Job {
     input: PathBuf,
@@ -24,7 +24,7 @@ struct Job {
     picture: Option<PathBuf>,
 }
 
-/// Transforms all inputs; those that fail do not keep the others from being done.
+/// Transforms all inputs; a failure does not stop the others.
 pub fn run(args: &TransformArgs) -> Outcome {
     check(args)?;
     let jobs = jobs(args)?;
@@ -32,7 +32,7 @@ pub fn run(args: &TransformArgs) -> Outcome {
         true => Task::Inverse(device(args)?),
         false => Task::Forward(Box::new(forward::Request::new(args)?)),
     };
-    // Where results go to the standard output, perhaps by another name, what was done is told elsewhere.
+    // The report must not mix with results on a stream.
     let taken = jobs.iter().any(|job| is_stream(&job.output) || job.picture.as_deref().is_some_and(is_stream));
     let progress = Progress::new(jobs.len(), args.quiet);
     let mut failures = Vec::new();
@@ -63,23 +63,23 @@ enum Task {
     Inverse(Device),
 }
 
-/// Where plans are executed.
+/// Device that executes plans.
 fn device(args: &TransformArgs) -> Outcome<Device> {
     match (args.device, args.threads) {
         (DeviceArg::Cpu, Some(threads)) => Ok(Device::cpu_with_threads(threads.into())),
         (device, None) => crate::bench::open(device, args.quiet, "transformed"),
-        _ => Err(usage("--threads is for the CPU").help("leave --device out")),
+        _ => Err(usage("--threads is for the CPU").help("leave out --device")),
     }
 }
 
-/// What goes with what; clap's `requires` does not look at flags that are merely off.
+/// Checks combinations of options; clap's `requires` ignores flags that are merely off.
 fn check(args: &TransformArgs) -> Outcome {
     if !args.inverse {
         if args.level.is_some() {
             return Err(usage("--level is for --inverse: a transform always writes all of its levels"));
         }
         if args.force {
-            return Err(usage("--force is for --inverse: a transform has nothing that could be wrong"));
+            return Err(usage("--force is for --inverse: a forward transform has nothing to override"));
         }
         if let Some(format) = args.format.filter(|f| ![OutputFormat::Npy, OutputFormat::Npz].contains(f)) {
             let text = format!("--format {}: coefficients are arrays, and are written as .npy or .npz", format.name());
@@ -88,12 +88,12 @@ fn check(args: &TransformArgs) -> Outcome {
     }
     let several = args.inputs.len() > 1;
     if several && args.inputs.iter().filter(|p| is_standard(p)).count() > 1 {
-        return Err(usage("the standard input can be read once, and `-` is there twice"));
+        return Err(usage("`-` is given twice, but the standard input can be read only once"));
     }
     if let Some(path) = &args.sidecar {
         if several {
-            return Err(usage("--sidecar names one file, and there are several inputs")
-                .help("take them one by one, or leave it away: each file of coefficients has its own beside it"));
+            return Err(usage("--sidecar names one file, but there are several inputs")
+                .help("process them one by one, or leave out --sidecar: each file of coefficients has its own"));
         }
         if is_standard(path) {
             return Err(usage("--sidecar needs the name of a file: `-` is for coefficients and data"));
@@ -102,7 +102,7 @@ fn check(args: &TransformArgs) -> Outcome {
     let to_standard = is_standard(&args.output) || args.picture.as_deref().is_some_and(is_standard);
     if to_standard && std::io::stdout().is_terminal() {
         return Err(usage("the standard output is a terminal, which cannot show this")
-            .help("write to a file: -o NAME, or send it on: … -o - | …"));
+            .help("write to a file: -o NAME, or pipe it: … -o - | …"));
     }
     Ok(())
 }
@@ -111,15 +111,15 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
 }
 
-/// Where everything goes, checked before anything is read.
+/// Inputs with their outputs, checked before anything is read.
 fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
     let several = args.inputs.len() > 1;
     for path in std::iter::once(&args.output).chain(&args.picture) {
         if several && is_standard(path) {
-            return Err(usage("several inputs need a directory, and `-` is the standard output").help("-o DIR"));
+            return Err(usage("several inputs need a directory, but `-` is the standard output").help("-o DIR"));
         }
         if several && !is_folder(path) && path.exists() {
-            return Err(usage(format!("{}: is a file, and several inputs need a directory", path.display())));
+            return Err(usage(format!("{}: is a file, but several inputs need a directory", path.display())));
         }
         if several || is_folder(path) {
             create_folder(path)?;
@@ -137,7 +137,7 @@ fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
             name.push(extension());
             path.join(name)
         };
-        // What an inverse writes by itself depends on what its coefficients are from.
+        // The default output of an inverse depends on the origin of its coefficients.
         let extension = || match args.format {
             Some(format) => format!(".{}", format.name()),
             None if args.inverse => inverse::extension(args, input).unwrap_or_else(|| ".npy".into()),
@@ -151,7 +151,7 @@ fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
     for job in &jobs {
         inputs.push(job.input.clone());
         outputs.extend(std::iter::once(job.output.clone()).chain(job.picture.clone()));
-        // The sidecar of coefficients is read and written with them.
+        // The sidecar is read or written along with its coefficients.
         let (coefficients, files) = if args.inverse { (&job.input, &mut inputs) } else { (&job.output, &mut outputs) };
         match &args.sidecar {
             Some(path) => files.push(path.clone()),
@@ -166,13 +166,13 @@ fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
     Ok(jobs)
 }
 
-/// A name that says what is written: the output's own, or what `--format` or, for a stream, `otherwise` makes of it.
+/// File name that determines the format: the output's own, or one made from `--format` or, for a stream, `otherwise`.
 pub(crate) fn named(output: &Path, format: Option<OutputFormat>, otherwise: &str) -> Outcome<PathBuf> {
     let said = output.extension().map(|e| e.to_string_lossy().to_lowercase());
     match (format.map(OutputFormat::name), said.as_deref()) {
         (Some(name), Some(said)) if name != said && (name, said) != ("tiff", "tif") => {
-            let text = format!("{}: the name says another format than --format {name}", output.display());
-            Err(usage(text).help("change either, or leave --format away"))
+            let text = format!("{}: the extension contradicts --format {name}", output.display());
+            Err(usage(text).help("change either, or leave out --format"))
         }
         (Some(name), None) => Ok(format!("data.{name}").into()),
         (None, None) if is_stream(output) => Ok(format!("data{otherwise}").into()),
@@ -180,7 +180,7 @@ pub(crate) fn named(output: &Path, format: Option<OutputFormat>, otherwise: &str
     }
 }
 
-/// The levels of transformed axes: one number if all have as many.
+/// Levels of the transformed axes; a single number if they are equal.
 fn levels_text(levels: &[u32]) -> String {
     let mut levels: Vec<u32> = levels.iter().copied().filter(|&l| l > 0).collect();
     if levels.iter().all(|l| Some(l) == levels.first()) {
@@ -189,22 +189,22 @@ fn levels_text(levels: &[u32]) -> String {
     if levels.is_empty() { "0".into() } else { levels.iter().map(u32::to_string).collect::<Vec<_>>().join(",") }
 }
 
-/// What stands against a plan, in the words of the command line.
+/// Error of a plan, in the terms of the command line.
 fn no_plan(error: &PlanError) -> Failure {
-    let pad = "add --pad edge, which repeats the last sample (the inverse takes it away again)";
+    let pad = "add --pad edge, which repeats the last sample (the inverse removes it)";
     match error {
         PlanError::Geometry(GeometryError::OddPeriodic { axis, length, level, .. }) => {
             let at = if *level == 0 { String::new() } else { format!(" after {level} levels") };
             input(format!("axis {axis} has {length} samples{at}, and the border rule `periodic` needs an even number"))
-                .help(format!("{pad}, or take --boundary whole-symmetric"))
+                .help(format!("{pad}, or use --boundary whole-symmetric"))
         }
         PlanError::NotAMultiple { format, axis, length, multiple } => {
             let format = format.name();
             input(format!(
-                "{format} takes multiples of 2^levels only: axis {axis} has {length} samples, which is no multiple of \
+                "{format} needs multiples of 2^levels: axis {axis} has {length} samples, not a multiple of \
                  {multiple}"
             ))
-            .help(format!("{pad}, or take fewer levels"))
+            .help(format!("{pad}, or use fewer levels"))
         }
         PlanError::Padding { most, .. } => {
             input(error).help(format!("take -l {most}, or levels for each axis, as in -l 3,3,1"))
@@ -213,7 +213,7 @@ fn no_plan(error: &PlanError) -> Failure {
     }
 }
 
-/// A bar over the files, or a spinner on a single one that takes its time; on terminals only.
+/// Progress bar over several files, or a spinner for a slow single one; on terminals only.
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
@@ -223,13 +223,13 @@ impl Progress {
         if quiet {
             return Progress { bar: ProgressBar::hidden() };
         }
-        // Draws to the standard error stream, and nothing unless that is a terminal.
+        // Draws to standard error, and only if that is a terminal.
         let bar = if jobs > 1 { ProgressBar::new(jobs as u64) } else { ProgressBar::new_spinner() };
         let template = if jobs > 1 { "{bar:30} {pos}/{len} {wide_msg}" } else { "{spinner} {wide_msg} {elapsed}" };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        // What is done at once needs no sign of life.
+        // Fast jobs need no progress display.
         bar.enable_steady_tick(Duration::from_millis(250));
         Progress { bar }
     }
@@ -253,12 +253,12 @@ impl Drop for Progress {
     }
 }
 
-/// A remark that is no error.
+/// Prints a note.
 pub(crate) fn note(quiet: bool, text: &str) {
     note_quietly(quiet, &format!("note: {text}\n"));
 }
 
-/// To the standard error stream, unless nothing is to be said.
+/// Prints to standard error, unless quiet.
 pub(crate) fn note_quietly(quiet: bool, text: &str) {
     if !quiet {
         eprint_quietly(text);

@@ -1,8 +1,8 @@
-//! The pyramid as people draw it: the low band as it is, details stretched around grey, bands outlined.
+//! Pictures of coefficients: low band unchanged, details stretched around grey, bands outlined.
 //!
-//! Each band of details has a scale of its own, and grey is linear in the coefficients. The scale shows nearly all of a
-//! band without saturation ([`STRETCHED`]), keeps what is only noise near grey ([`NOISE`]), and does not magnify the
-//! rounding of a smooth picture ([`FINEST`]).
+//! Each detail band has its own scale, and grey is linear in the coefficients. The scale shows nearly all of a band
+//! without saturation ([`STRETCHED`]), keeps pure noise near grey ([`NOISE`]), and does not magnify the rounding of a
+//! smooth picture ([`FINEST`]).
 
 use super::convert::Stored;
 use super::sidecar::Settings;
@@ -14,22 +14,22 @@ use lifting::{Layout, Plan, Scheme, Subband};
 use lifting_dsl::{Step, Weight};
 use std::path::Path;
 
-/// Bands smaller than this along an axis are not outlined: the lines would hide them.
+/// Least side of an outlined band; lines would hide smaller ones.
 const SMALLEST_OUTLINED: usize = 6;
 /// Brightness of the outlines.
 const OUTLINE: u8 = 255;
-/// This share of a band's details is shown without saturation.
+/// Share of a band's details shown without saturation.
 const STRETCHED: f64 = 0.995;
-/// So many standard deviations of a band's noise take half the range of grey.
+/// Half the range of grey, in standard deviations of a band's noise.
 const NOISE: f64 = 12.0;
-/// The median of normal noise's magnitude, in standard deviations (Donoho and Johnstone 1994, section 4.2).
+/// Median magnitude of normal noise, in standard deviations (Donoho and Johnstone 1994, section 4.2).
 const MEDIAN: f64 = 0.6745;
-/// Noise is no more than this share of the low band's range: what is larger and everywhere is texture, and shown.
+/// Largest noise, as a share of the low band's range. Anything larger and widespread is texture, and is shown.
 const LOUDEST: f64 = 1.0 / 2.0;
-/// Details of this share of the low band's range are not stretched any further.
+/// Smallest scale of details, as a share of the low band's range.
 const FINEST: f64 = 1.0 / 64.0;
 
-/// What the low band of `levels` levels multiplies a constant signal by, gain shift included, along `axes` axes.
+/// Gain of the low band of `levels` levels for a constant signal along `axes` axes, gain shift included.
 pub fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f64 {
     let mut phases = [1.0, 1.0];
     for step in scheme.steps() {
@@ -37,7 +37,7 @@ pub fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f
         let read: f64 = phases[1 - target];
         let real = |w: &Weight, n: usize| w.to_f64() * n as f64;
         let delta = match step {
-            // Rounding aside: it does not grow with the signal.
+            // Rounding is left out, as it does not grow with the signal.
             Step::Integer(s) => {
                 let sum: f64 = s.taps.iter().map(|t| f64::from(t.weight)).sum();
                 sum / f64::from(s.shift).exp2() * if s.op == lifting_dsl::Op::Sub { -read } else { read }
@@ -50,12 +50,12 @@ pub fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f
         };
         phases[target] += delta;
     }
-    // A low band that loses the mean is no picture; it is shown unscaled.
+    // A low band that cancels the mean is not a picture, and is shown unscaled.
     let line = if phases[0].abs() > 1e-6 { phases[0] } else { 1.0 };
     (line.powi(axes as i32) * f64::from(gain_shift).exp2()).powi(levels as i32)
 }
 
-/// Draws coefficients into a file; what is to be said of it.
+/// Draws coefficients into a file, and returns notes.
 #[allow(clippy::too_many_arguments)]
 pub fn write<T: Stored>(
     files: &mut Files,
@@ -72,8 +72,8 @@ pub fn write<T: Stored>(
     Ok(notes)
 }
 
-/// Draws coefficients with two transformed axes; batch axes are shown at index 0, but the channels of a picture in
-/// colour. Also what is to be said of it.
+/// Draws coefficients along two transformed axes. Other axes are shown at index 0, except the channels of a colour
+/// picture. Also returns notes.
 fn draw<T: Stored>(
     settings: &Settings,
     plan: &Plan<T>,
@@ -84,8 +84,8 @@ fn draw<T: Stored>(
     let recipe = plan.recipe();
     let axes: Vec<usize> = (0..shape.len()).filter(|&a| recipe.levels[a] > 0).collect();
     let &[vertical, horizontal] = axes.as_slice() else {
-        return Err(usage(format!("a picture shows two transformed axes, and here are {}", axes.len()))
-            .help("choose them with --axes, or leave --picture away"));
+        return Err(usage(format!("a picture shows two transformed axes, but {} are transformed", axes.len()))
+            .help("choose them with --axes, or leave out --picture"));
     };
     let (height, width) = (shape[vertical], shape[horizontal]);
     // Alpha is not drawn.
@@ -97,17 +97,17 @@ fn draw<T: Stored>(
     let batch = shape.len() - usize::from(colours);
     let mut notes: Vec<String> = (0..batch)
         .filter(|a| !axes.contains(a) && shape[*a] > 1)
-        .map(|a| format!("of the {} along axis {a} only the first one is drawn", shape[a]))
+        .map(|a| format!("only the first of the {} along axis {a} is drawn", shape[a]))
         .collect();
     let mut pixels = vec![0u8; height * width * channels];
     let mut undefined = 0;
 
-    // Bands are drawn apart, wherever they are in the array.
+    // Bands are drawn separately, wherever they are in the array.
     let places = Settings { layout: Layout::Mallat, ..settings.clone() };
     let places = places.plan::<T>(&lifting::Device::cpu_with_threads(1)).map_err(usage)?;
     let bands = |plan: &Plan<T>| plan.tiles().flat_map(|tile| tile.subbands).collect::<Vec<_>>();
     let (bands, places) = (bands(plan), bands(&places));
-    // A band has one scale, whichever tiles it is of.
+    // A band has one scale in all tiles.
     let of_tiles = |like: &Subband| {
         let (level, high) = (like.level, like.high.clone());
         let like = bands.iter().zip(&places).filter(move |(band, _)| band.level == level && band.high == high);
@@ -128,7 +128,7 @@ fn draw<T: Stored>(
             let scale = scale(&mut sizes, range.abs());
             Box::new(move |v| 128.0 + 127.0 * v / scale)
         } else {
-            // Below zero where the low band has another sign than the picture.
+            // Negative if the low band is inverted.
             let size = range.1 - range.0;
             Box::new(move |v| if size != 0.0 { 255.0 * (v - range.0) / size } else { 128.0 })
         };
@@ -150,7 +150,7 @@ fn draw<T: Stored>(
     Ok((Picture { shape, colour, data: Data::from(pixels), maxval: None, stack: false }, notes))
 }
 
-/// The samples of a band with their row, column and channel; of axes that are not drawn, those at index 0.
+/// Samples of a band with row, column and channel; axes that are not drawn are fixed at index 0.
 fn values<T: Stored>(
     band: &Subband,
     [vertical, horizontal]: [usize; 2],
@@ -166,15 +166,15 @@ fn values<T: Stored>(
     })
 }
 
-/// What the low band of `level` levels multiplies a constant picture by. Axes may have numbers of levels of their own.
+/// Gain of the low band of `level` levels for a constant picture. Axes may differ in their levels.
 fn gain(settings: &Settings, gain_shift: u32, level: u32) -> f64 {
     let axes = settings.levels.iter().filter(|&&l| l > 0);
     let line: f64 = axes.map(|&l| low_gain(&settings.scheme, 0, l.min(level), 1)).product();
     line * f64::from(gain_shift * level).exp2()
 }
 
-/// What is shown as black and as white in the low band: of a picture its nominal range, of an array its least and its
-/// largest value.
+/// Values shown as black and as white in the low band: a picture's nominal range, or an array's least and largest
+/// value.
 fn low_range(
     settings: &Settings,
     gain_shift: u32,
@@ -190,17 +190,17 @@ fn low_range(
     if range.0 <= range.1 { range } else { (0.0, 0.0) }
 }
 
-/// The size of a detail that is shown as white or black, of the sizes of all in a band. A picture's whole range has the
-/// size `range` in the low band of the same level.
+/// Magnitude of a detail that is shown as white or black, from all magnitudes in a band. `range` is that of the picture
+/// in the low band of the same level.
 fn scale(sizes: &mut [f64], range: f64) -> f64 {
     let noise = (NOISE / MEDIAN * percentile(sizes, 0.5)).min(LOUDEST * range);
     let scale = percentile(sizes, STRETCHED).max(noise).max(FINEST * range);
-    // The few details of an array whose low band is flat.
+    // An array with a flat low band may still have a few details.
     let largest = || sizes.iter().copied().fold(0.0, f64::max);
     if scale > 0.0 { scale } else { Some(largest()).filter(|s| *s > 0.0).unwrap_or(1.0) }
 }
 
-/// The value below which `share` of them are; 0 if there are none.
+/// Value below which a share of the values lies; 0 if there are none.
 fn percentile(values: &mut [f64], share: f64) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -209,7 +209,7 @@ fn percentile(values: &mut [f64], share: f64) -> f64 {
     *values.select_nth_unstable_by(index, f64::total_cmp).1
 }
 
-/// The lines between a level's four bands: at the first row and column of the high ones.
+/// Draws the lines between a level's four bands, at the first row and column of the high ones.
 fn outline(band: &Subband, vertical: usize, horizontal: usize, mut dot: impl FnMut(usize, usize)) {
     let (rows, columns) = (band.shape[vertical], band.shape[horizontal]);
     if rows < SMALLEST_OUTLINED || columns < SMALLEST_OUTLINED {
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(percentile(&mut [1.0, 5.0, 3.0], 0.5), 3.0);
     }
 
-    /// Scales of bands of a picture of 8 bits.
+    /// Scales of bands of an 8-bit picture.
     #[test]
     fn noise_stays_near_grey_and_what_is_rare_or_large_is_shown() {
         let scale = |sizes: &[f64]| scale(&mut sizes.to_vec(), 255.0);
@@ -277,11 +277,11 @@ mod tests {
         let mut sky: Vec<f64> = (0..1000).map(|i| 3.0 * normal(i).abs()).collect();
         sky.extend([150.0; 3]);
         assert!((30.0..63.0).contains(&scale(&sky)), "{}", scale(&sky));
-        // Edges on an even ground: nearly all of them are within the range.
+        // Edges on even ground: nearly all of them are within the range.
         let mut edges = vec![0.5; 900];
         edges.extend((0..100).map(f64::from));
         assert!((90.0..100.0).contains(&scale(&edges)), "{}", scale(&edges));
-        // A texture that is everywhere, and the rounding of a smooth picture.
+        // A widespread texture, and the rounding of a smooth picture.
         assert_eq!(scale(&[120.0; 64]), 127.5);
         assert_eq!(scale(&[200.0; 64]), 200.0);
         assert!((4.0..16.0).contains(&scale(&[0.25; 64])));

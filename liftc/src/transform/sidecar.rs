@@ -1,9 +1,8 @@
-//! `coeffs.npy.json`: what the inverse needs besides the coefficients, the wavelet's own text included.
+//! Sidecars (`coeffs.npy.json`): all that the inverse needs besides the coefficients, including the wavelet's text.
 //!
-//! It names the coefficients that it belongs to by their hash, and vouches for its own fields by another, so that
-//! nothing else passes for a pair: not what a crash, a full disk or two writers at once leave behind, nor what was
-//! edited. The hash is XXH3 of 128 bits: it guards against accidents, and costs a fraction of a copy of the data where
-//! SHA-256 would cost more than the copy.
+//! A sidecar identifies its coefficients by a hash, and protects its own fields by another. So mismatched pairs are
+//! found, whether from a crash, a full disk, concurrent writers or an edit. The hash is XXH3 with 128 bits: it guards
+//! against accidents at a fraction of the time of a copy, while SHA-256 would take longer than a copy.
 
 use super::convert::element_of;
 use super::note;
@@ -18,26 +17,26 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use zerocopy::IntoBytes;
 
-/// Says that a JSON file is one of ours.
+/// Format name that identifies a sidecar.
 const FORMAT: &str = "lifting-coefficients";
-/// What is written. Version 1 did not say which coefficients it belongs to.
+/// Version that is written. Version 1 did not identify its coefficients.
 const VERSION: u64 = 2;
-/// What is written of a transform with tiles, which programs that know version 2 would take for one without.
+/// Version that is written for tiles, which readers of version 2 would ignore.
 const VERSION_OF_TILES: u64 = 3;
-/// Longest text that is read.
+/// Longest sidecar that is read, in bytes.
 pub const MAX_BYTES: u64 = 64 << 20;
-/// The field that vouches for the others.
+/// Field with the checksum of the others.
 const CHECKSUM: &str = "checksum";
 
-/// Everything that decides how coefficients become data again.
+/// Parameters that determine the inverse.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sidecar {
     format: String,
     version: u64,
     made_by: String,
-    /// The wavelet's name.
+    /// Name of the wavelet.
     pub wavelet: String,
-    /// The wavelet, in the language.
+    /// Text of the wavelet, in the language.
     scheme: String,
     sample: String,
     boundary: String,
@@ -49,19 +48,19 @@ pub struct Sidecar {
     /// Shape of the coefficients.
     pub coefficient_shape: Vec<usize>,
     levels: Vec<u32>,
-    /// Positions of the first sample; none in version 1, where all are 0.
+    /// Positions of the first sample; absent in version 1, where all are 0.
     #[serde(default)]
     origins: Vec<i64>,
-    /// Lengths of the tiles, if there are some.
+    /// Lengths of the tiles, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tile: Option<Vec<usize>>,
     axis_order: Vec<usize>,
     /// XXH3-128 of the coefficients: `xxhash.xxh3_128_hexdigest(a.tobytes())` of the little-endian, row-major array.
     #[serde(default)]
     coefficient_hash: String,
-    /// The file that the data is from.
+    /// Source of the data.
     pub source: SourceFile,
-    /// For whoever reads the array by other means: where each band is, of the first tile where there are tiles.
+    /// Positions of the bands, or of the first tile's bands, for other readers of the array.
     bands: Vec<BandEntry>,
     /// XXH3-128 of all other fields.
     #[serde(default)]
@@ -73,7 +72,7 @@ fn hash(bytes: &[u8]) -> String {
     format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes))
 }
 
-/// The hash of samples as a `.npy` holds them.
+/// Hash of samples, as a `.npy` holds them.
 fn hash_of<T: lifting::Sample>(samples: &[T]) -> String {
     let bytes = samples.as_bytes();
     if cfg!(target_endian = "little") {
@@ -83,7 +82,7 @@ fn hash_of<T: lifting::Sample>(samples: &[T]) -> String {
     hash(&swapped)
 }
 
-/// The hash of all fields but the checksum. White space and line breaks do not count.
+/// Hash of all fields except the checksum, regardless of white space.
 fn checksum_of(value: &Value) -> String {
     let mut value = value.clone();
     if let Value::Object(fields) = &mut value {
@@ -92,13 +91,13 @@ fn checksum_of(value: &Value) -> String {
     hash(value.to_string().as_bytes())
 }
 
-/// Where data is from.
+/// Source of data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(expecting = "an object with the name and kind of the source")]
 pub struct SourceFile {
-    /// Its name, without directories.
+    /// File name, without directories.
     pub name: String,
-    /// What kind of file it is.
+    /// Kind of file.
     #[serde(flatten)]
     pub origin: Origin,
 }
@@ -113,7 +112,7 @@ struct BandEntry {
     step: Vec<usize>,
 }
 
-/// What a transform is asked to be.
+/// Parameters of a transform.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The wavelet.
@@ -126,22 +125,22 @@ pub struct Settings {
     pub levels: Vec<u32>,
     /// Position of the first sample along each axis.
     pub origins: Vec<i64>,
-    /// Lengths of tiles, if the data is cut into some.
+    /// Lengths of the tiles, if the data is divided into tiles.
     pub tile: Option<Vec<usize>>,
-    /// Axes as analysis takes them, where it is known.
+    /// Order of axes in analysis, if known.
     pub axis_order: Option<Vec<usize>>,
-    /// Border rule, if not the profile's or wavelet's own.
+    /// Border rule, if not that of the profile or wavelet.
     pub boundary: Option<Boundary>,
     /// Format to follow.
     pub profile: Option<Format>,
-    /// Whether to pad.
+    /// Padding, if any.
     pub pad: Option<Pad>,
-    /// Where coefficients are put.
+    /// Layout of the coefficients.
     pub layout: Layout,
 }
 
 impl Settings {
-    /// The plan's builder, all but the type of its samples.
+    /// Builder of the plan, without the sample type.
     pub fn builder(&self) -> PlanBuilder<'_, Unsampled> {
         let builder = Plan::builder(&self.scheme).shape(&self.shape).levels_per_axis(&self.levels);
         let mut builder = builder.origins(&self.origins).layout(self.layout);
@@ -163,14 +162,14 @@ impl Settings {
         builder
     }
 
-    /// A plan of these settings.
+    /// Plan of these settings.
     pub fn plan<T: lifting::Sample>(&self, device: &Device) -> Result<Plan<T>, lifting::PlanError> {
         self.builder().sample::<T>().build(device)
     }
 }
 
 impl Sidecar {
-    /// Describes the coefficients that `plan` made.
+    /// Describes coefficients made by `plan`.
     pub fn new<T: lifting::Sample>(
         settings: &Settings,
         plan: &Plan<T>,
@@ -204,33 +203,33 @@ impl Sidecar {
         }
     }
 
-    /// As JSON text, with its checksum.
+    /// JSON text with the checksum.
     pub fn into_json(mut self) -> String {
-        // Strings, numbers and lists: nothing that JSON cannot say.
+        // Strings, numbers and lists always convert to JSON.
         let text = serde_json::to_string(&self).unwrap_or_default();
         self.checksum = checksum_of(&serde_json::from_str(&text).unwrap_or_default());
         compact_lists(&serde_json::to_string_pretty(&self).unwrap_or_default()) + "\n"
     }
 
-    /// Finds and reads the one of these coefficients, behind whose data `behind` stands: what `--sidecar` names, else
-    /// what is behind the data, else the file beside them. Also says where it was.
+    /// Finds and reads the sidecar of these coefficients: the file named by `--sidecar`, else `behind`, the bytes after
+    /// the data, else the file next to them. Also returns its place for messages.
     pub fn find(args: &TransformArgs, coefficients: &Path, behind: Vec<u8>) -> Outcome<(Sidecar, String)> {
         let (place, text) = match &args.sidecar {
             Some(path) => (path.display().to_string(), read_text(path)?),
             None if is_sidecar(&behind) => {
-                let place = format!("{}, behind the data", input_name(coefficients));
+                let place = format!("{}, after the data", input_name(coefficients));
                 let text = String::from_utf8(behind).map_err(|_| input(format!("{place}: is not text in UTF-8")))?;
                 (place, text)
             }
             None if is_stream(coefficients) => {
-                let help = "`liftc transform … -o -` writes it behind the data; or name its file with --sidecar";
-                let what = "nothing behind the coefficients says what the inverse needs";
+                let help = "`liftc transform … -o -` writes it after the data; or name its file with --sidecar";
+                let what = "no sidecar follows the coefficients";
                 return Err(input(what).at(input_name(coefficients)).help(help));
             }
             None => {
                 let path = Sidecar::path_for(coefficients);
                 let help = format!(
-                    "it was written beside the coefficients: keep it as {0}, or name it with --sidecar",
+                    "it was written next to the coefficients: keep it as {0}, or name it with --sidecar",
                     path.display()
                 );
                 let text = read_text(&path).map_err(|f| if path.exists() { f } else { f.help(help) })?;
@@ -241,12 +240,12 @@ impl Sidecar {
         Ok((sidecar, place))
     }
 
-    /// Reads the text, which must be as it was written unless `--force` is said.
+    /// Parses a sidecar, which must be unchanged unless `--force` is given.
     fn parse(text: &str, place: &str, args: &TransformArgs) -> Outcome<Sidecar> {
         let value: Value = serde_json::from_str(text)
             .map_err(|e| no_json(&e).help("it cannot be a sidecar: transform the original again"))?;
         if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
-            return Err(input(format!("is no sidecar: its `format` is not `{FORMAT}`"))
+            return Err(input(format!("is not a sidecar: its `format` is not `{FORMAT}`"))
                 .help("the inverse needs the .npy.json that `liftc transform` wrote with the coefficients"));
         }
         let fault = match value.get("version").and_then(Value::as_u64) {
@@ -256,15 +255,15 @@ impl Sidecar {
                 None
             }
             Some(VERSION | VERSION_OF_TILES) => {
-                Some("was changed since it was written, and no longer says how the coefficients were made")
+                Some("was changed since it was written, so it may not describe the coefficients")
             }
-            Some(1) => Some("is of version 1, which does not say which coefficients it belongs to"),
+            Some(1) => Some("is of version 1, which does not identify its coefficients"),
             Some(version) => {
                 let known = format!("this liftc knows versions 1 to {VERSION_OF_TILES}");
                 let error = input(format!("is of version {version}: {known}"));
-                return Err(error.help("take the liftc that wrote it, or a newer one"));
+                return Err(error.help("use the liftc that wrote it, or a newer one"));
             }
-            None => return Err(input("is no sidecar: it has no `version`")),
+            None => return Err(input("is not a sidecar: it has no `version`")),
         };
         if let Some(fault) = fault {
             unless_forced(args, place, fault)?;
@@ -273,27 +272,27 @@ impl Sidecar {
             .map_err(|e| input(format!("is not what `liftc transform` wrote: {}", wrong_field(&e))))
     }
 
-    /// The name beside the coefficients' file.
+    /// File name of the sidecar next to its coefficients.
     pub fn path_for(coefficients: &Path) -> PathBuf {
         let mut name = coefficients.as_os_str().to_owned();
         name.push(".json");
         name.into()
     }
 
-    /// Whether the coefficients are those that it was written for, to the bit; `--force` goes on all the same.
+    /// Checks that the coefficients are the sidecar's own, bit for bit; `--force` only notes a difference.
     pub fn check_data<T: lifting::Sample>(&self, coefficients: &[T], place: &str, args: &TransformArgs) -> Outcome {
-        // Version 1, which has been complained about.
+        // Version 1 has no hash, and was reported already.
         if self.coefficient_hash.is_empty() || self.coefficient_hash == hash_of(coefficients) {
             return Ok(());
         }
         unless_forced(
             args,
             place,
-            "belongs to other coefficients: these are another transform's, or were changed since",
+            "belongs to other coefficients: these are from another transform, or were changed since",
         )
     }
 
-    /// What the transform was asked to be, from what is written.
+    /// Settings of the transform, from the sidecar's fields.
     pub fn settings(&self) -> Outcome<Settings> {
         let bad = |what: &str, value: &str| input(format!("has an unknown {what} `{value}`"));
         let compiled = lifting_dsl::compile(&self.scheme).map_err(|diagnostics| Failure::Diagnostics {
@@ -327,7 +326,7 @@ impl Sidecar {
         })
     }
 
-    /// Whether the array can be what this describes.
+    /// Checks that the array matches the description.
     pub fn check(&self, array: &Array, sample: SampleType) -> Outcome {
         if array.shape != self.coefficient_shape {
             return Err(input(format!(
@@ -335,7 +334,7 @@ impl Sidecar {
                 shape_text(&array.shape),
                 shape_text(&self.coefficient_shape)
             ))
-            .help("the .npy and its .npy.json belong together: transform the original again"));
+            .help("a .npy and its .npy.json belong together: transform the original again"));
         }
         let element = array.data.element();
         if Some(element) != element_of(sample) {
@@ -346,7 +345,7 @@ impl Sidecar {
     }
 }
 
-/// What is wrong with a field: what JSON has there, and what would be right.
+/// Error of a field: its content in the JSON, and the expected type.
 fn wrong_field(error: &serde_json::Error) -> String {
     let text = error.to_string();
     if let Some(field) = text.strip_prefix("missing field ") {
@@ -364,36 +363,36 @@ fn wrong_field(error: &serde_json::Error) -> String {
     format!("it has {found} where {expected} should be")
 }
 
-/// An error that `--force` makes a remark.
+/// Reports an error, or only a note with `--force`.
 fn unless_forced(args: &TransformArgs, place: &str, fault: &str) -> Outcome {
     if args.force {
         note(args.quiet, &format!("{place}: {fault}"));
         return Ok(());
     }
-    Err(input(fault).help("transform the original again; or, if that is meant, go on with --force"))
+    Err(input(fault).help("transform the original again, or add --force if the change is intended"))
 }
 
-/// Whether these bytes begin as one does: others may stand behind a `.npy`, too.
+/// Whether these bytes begin like a sidecar; other bytes may follow a `.npy`.
 fn is_sidecar(bytes: &[u8]) -> bool {
     bytes.starts_with(b"{") && bytes[..bytes.len().min(64)].windows(8).any(|w| w == b"\"format\"")
 }
 
 fn read_text(path: &Path) -> Outcome<String> {
     let at = |f: Failure| f.at(path.display());
-    let cannot = |e: std::io::Error| at(input(format!("cannot read what the inverse needs: {}", why(&e))));
+    let cannot = |e: std::io::Error| at(input(format!("cannot read the sidecar: {}", why(&e))));
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(cannot)?.take(MAX_BYTES).read_to_end(&mut bytes).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|_| at(input("is not text in UTF-8: it cannot be a sidecar")))
 }
 
-/// Lists of numbers on one line: pretty-printing gives each number its own.
+/// Joins lists of numbers onto one line each; pretty-printing puts each number on its own line.
 fn compact_lists(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(start) = rest.find("[\n") {
         let (before, list) = rest.split_at(start);
         out += before;
-        // Text in JSON has no line breaks, so this bracket opens a list.
+        // JSON text has no line breaks inside strings, so this bracket opens a list.
         let end = list.find(']').map_or(list.len(), |end| end + 1);
         let numbers = list[..end].chars().all(|c| c.is_ascii_digit() || " \n,[]-".contains(c));
         if numbers {
