@@ -176,7 +176,7 @@ fn what_fails_is_said_with_its_size() {
     );
     bench.run("factor late.txt").fails(1, "is 1.000000·z^2");
     bench.write("three.txt", "1 1\n1 -1\n1 1\n").run("factor three.txt").fails(1, "line 3: one filter too many");
-    bench.write("at.txt", "lowpass at x: 1 1\n").run("factor at.txt").fails(1, "`x` is no place of a filter");
+    bench.write("at.txt", "lowpass at x: 1 1\n").run("factor at.txt").fails(1, "invalid filter position `x`");
     bench.write("bad.txt", "lowpass at 0: 1 1\nhighpass at 0: 1, ,1\n").run("factor bad.txt").fails(1, "bad.txt:2:");
     bench.write("a.json", "{\"lowpas\": [1]}").run("factor a.json").fails(1, "unknown key `lowpas`");
     bench.write("b.json", "{\"lowpass\": [1, null]}").run("factor b.json").fails(1, "`lowpass`[1] is null");
@@ -210,7 +210,7 @@ fn json_is_told_by_its_place() {
         ("{\"lowpass\": [1,2", "is not valid JSON, from line 1, column 16: it is truncated"),
         ("{\"lowpass\": [1,]}", "is not valid JSON, from line 1, column 16: trailing comma"),
         ("{'lowpass': [1]}", "is not valid JSON, from line 1, column 2: key must be a string"),
-        ("{\"lowpass\": \"x\"}", "`lowpass` is no list of numbers"),
+        ("{\"lowpass\": \"x\"}", "`lowpass` is not a list of numbers"),
     ] {
         bench.write("a.json", text).run("factor a.json").fails(1, message);
     }

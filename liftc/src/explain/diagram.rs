@@ -1,20 +1,20 @@
-//! The sliding window as a column of cells, one column a step: van der Laan, Jalba & Roerdink 2011, section 4.2.
+//! Diagram of the sliding window as cells, one column per step (van der Laan, Jalba & Roerdink 2011, section 4.2).
 //!
-//! Rows are positions; row 0 is the first of the working area. A step crosses what it updates in this window and
-//! bullets what it reads for that.
+//! Rows are positions; row 0 is the first of the working area. A cross marks a row that the step updates in this
+//! window, and a bullet a row that it reads for that.
 
 use crate::figure::{self, Anchor, FAINT, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, SHADE, Scene, TITLE};
 use lifting::Boundary;
 use lifting_codegen::window::{StepWindow, Window};
 use lifting_dsl::{Phase, Step};
 
-/// What one step does with one row of the window.
+/// Role of a row of the window in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cell {
     Idle,
     Updated,
     Read,
-    /// Read only where the signal ends within the window and the border rule serves it from here.
+    /// Read only where the signal ends within the window, by the border rule.
     Border,
 }
 
@@ -29,16 +29,16 @@ impl Cell {
     }
 }
 
-/// A window with its steps.
+/// Window with its steps.
 pub struct Diagram {
     window: Window,
     height: i64,
-    /// One column a step, each from the top row on.
+    /// One column per step, from the top row down.
     columns: Vec<Vec<Cell>>,
 }
 
 impl Diagram {
-    /// The window of these steps when it advances by `height` rows.
+    /// Window of these steps that advances by `height` rows.
     pub fn new(steps: &[Step], boundary: Boundary, height: i64) -> Diagram {
         let window = Window::derive(steps, boundary);
         let first = -(window.top + window.overlap);
@@ -55,7 +55,7 @@ impl Diagram {
         &self.window
     }
 
-    /// Rows, each with its position and area.
+    /// Rows with their position and area.
     fn rows(&self) -> impl Iterator<Item = (usize, i64, &'static str)> {
         let (above, height, top) = (self.window.top + self.window.overlap, self.height, self.window.top);
         (0..self.window.rows(height)).map(move |i| {
@@ -69,7 +69,7 @@ impl Diagram {
         })
     }
 
-    /// As text: a line a row.
+    /// Text, one line per row.
     pub fn text(&self) -> String {
         let mut text = String::from("  row        ");
         (1..=self.columns.len()).for_each(|n| text += &format!("{n:>4}"));
@@ -90,7 +90,7 @@ impl Diagram {
         text
     }
 
-    /// Draws the cells with their top left corner at `at`; numbers stand on the left and above, areas on the right.
+    /// Draws the cells with their top left corner at `at`. Numbers are on the left and above, area names on the right.
     fn draw(&self, scene: &mut Scene, at: Point, cells: Cells) {
         let Cells { side, pitch } = cells;
         let rows: Vec<_> = self.rows().collect();
@@ -110,7 +110,7 @@ impl Diagram {
                 let centre = Point { x: at.x + width / 2.0, y: middle };
                 scene.rectangle(centre, width, y(end) - y(first), SHADE, None);
             }
-            // Names of narrow areas move down until they are free of one another.
+            // Names of narrow areas move down so as not to overlap.
             let base = (middle + 0.35 * LABEL).max(below + LABEL + 1.5);
             scene.text(name, Point { x: right + 5.0, y: base }, LABEL, Anchor::Start, INK);
             below = base;
@@ -138,7 +138,7 @@ impl Diagram {
         }
     }
 
-    /// One column: what its step updates as one shape, what it reads as others. `centre` is that of a row's cell.
+    /// Draws a column: updated rows as one shape, rows read as others. `centre` returns the centre of a row's cell.
     fn draw_step(&self, scene: &mut Scene, n: usize, column: &[Cell], centre: impl Fn(usize) -> Point, side: f64) {
         let of = |kind: Cell| -> Vec<(i64, Point)> {
             let rows = self.rows().filter(|(i, ..)| column[*i] == kind);
@@ -159,10 +159,10 @@ impl Diagram {
     }
 }
 
-/// The part of a window that is worked on.
+/// Name of the area being processed.
 const WORKING: &str = "working area";
 
-/// Marks of one kind in cells of this side; crosses have the colour of the phase that is updated.
+/// Draws marks of one kind in cells of this side. Crosses have the colour of the updated phase.
 fn draw_cells(scene: &mut Scene, kind: Cell, target: Phase, centres: &[Point], side: f64) {
     match kind {
         Cell::Idle => {}
@@ -180,7 +180,7 @@ fn draw_cells(scene: &mut Scene, kind: Cell, target: Phase, centres: &[Point], s
     }
 }
 
-/// Size of cells: height of a row and distance of columns.
+/// Size of cells: height of a row and distance of columns, in points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cells {
     side: f64,
@@ -188,7 +188,7 @@ struct Cells {
 }
 
 impl Cells {
-    /// As large as is good to read, and small enough for a page.
+    /// Size limited for readability above and by the page below.
     fn of(rows: i64, columns: usize) -> Cells {
         let (rows, columns) = (rows.max(1) as f64, columns.max(1) as f64);
         let side = (PAGE[1] / rows).min(PAGE[0] / columns).clamp(SMALLEST, LARGEST);
@@ -196,24 +196,24 @@ impl Cells {
     }
 }
 
-/// The most that cells take, width and height: a page less its margins and labels.
+/// Largest width and height of the cells, in points: a page without margins and labels.
 const PAGE: [f64; 2] = [420.0, 560.0];
 /// Limits of a cell's side.
 const SMALLEST: f64 = 3.0;
 const LARGEST: f64 = 11.0;
-/// Room on the left of the cells for numbers, and on their right for the names of areas.
+/// Space to the left of the cells for numbers, and to their right for area names.
 const NUMBERS: f64 = 24.0;
 const AREAS: f64 = 54.0;
-/// Room above the cells for the direction and for numbers, and below them.
+/// Space above the cells for the direction and for numbers, and below them.
 const HEADS: f64 = 26.0;
 const BELOW: f64 = 10.0;
-/// Room for the title, and for the legend.
+/// Space for the title, and for the legend.
 const NAME: f64 = 24.0;
 const LEGEND: f64 = 16.0;
-/// So wide is a figure whose diagrams stand beside one another.
+/// Largest width of a figure with its diagrams side by side.
 const WIDEST: f64 = 520.0;
 
-/// A figure of several diagrams of a wavelet, each with its name, beside one another if there is room.
+/// Figure of several named diagrams of a wavelet, side by side if there is space.
 pub fn draw(wavelet: &str, boundary: Boundary, diagrams: &[(&str, &Diagram)]) -> Scene {
     let rows = diagrams.iter().map(|(_, d)| d.window.rows(d.height)).max().unwrap_or(0);
     let columns = diagrams.iter().map(|(_, d)| d.columns.len()).max().unwrap_or(0);
@@ -261,12 +261,12 @@ pub fn draw(wavelet: &str, boundary: Boundary, diagrams: &[(&str, &Diagram)]) ->
     scene
 }
 
-/// Room for a mark of the legend, that of both phases for crosses.
+/// Space for a mark of the legend; crosses show both phases.
 fn key(kind: Cell) -> f64 {
     if kind == Cell::Updated { 20.0 } else { 12.0 }
 }
 
-/// What a step reads away from borders, in positions relative to its target.
+/// Positions that a step reads away from borders, relative to its target.
 fn reads(step: &Step) -> Vec<i64> {
     let offsets: Vec<i32> = match step {
         Step::Integer(s) => s.taps.iter().map(|t| t.offset).collect(),
@@ -277,7 +277,7 @@ fn reads(step: &Step) -> Vec<i64> {
     offsets.into_iter().map(|o| 2 * i64::from(o) + target.other().parity() - target.parity()).collect()
 }
 
-/// What a step that stands at `place` does with a row.
+/// Role of a row in a step at `place`.
 fn cell(reads: &[i64], place: &StepWindow, row: i64, height: i64) -> Cell {
     let parity = place.target.parity();
     let targets = || (parity - place.lag..height - place.lag).step_by(2);
@@ -308,8 +308,7 @@ mod tests {
         }
     }
 
-    /// Every row that a step touches is in the window, and the outermost rows are touched: the window is as small as it
-    /// can be.
+    /// Windows are minimal: they contain every row that a step touches, and their outermost rows are touched.
     #[test]
     fn windows_hold_what_their_steps_touch_and_no_more() {
         for entry in lifting_filters::CATALOGUE {

@@ -1,4 +1,4 @@
-//! `liftc explain`: what the compiler derives from a wavelet, in the words and pictures of the papers.
+//! `liftc explain`: properties that the compiler derives from a wavelet, in the papers' terms and diagrams.
 
 mod diagram;
 mod moves;
@@ -18,7 +18,7 @@ use lifting_dsl::geometry::Geometry;
 use lifting_dsl::{Step, codes};
 use std::path::Path;
 
-/// Explains one wavelet, or one code of an error or a warning.
+/// Explains a wavelet, or a code of an error or a warning.
 pub fn run(args: &ExplainArgs) -> Outcome {
     if is_code(&args.wavelet) {
         return print(&code(&args.wavelet)?);
@@ -86,12 +86,12 @@ pub fn run(args: &ExplainArgs) -> Outcome {
     print(&text)
 }
 
-/// True for `L0301` and what is meant to be such a code: no wavelet has a name like that.
+/// Whether a word has the form of a code such as `L0301`. No wavelet has such a name.
 fn is_code(word: &str) -> bool {
     word.strip_prefix(['L', 'l']).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// What the language's reference says about a code.
+/// Entry of a code in the language's reference.
 fn code(word: &str) -> Outcome<String> {
     let wanted = word.to_uppercase();
     let Some(entry) = codes::entry(&wanted) else {
@@ -99,9 +99,9 @@ fn code(word: &str) -> Outcome<String> {
         let near: Vec<_> = all.iter().copied().filter(|c| wanted.starts_with(&c[..3])).collect();
         let help = match near.as_slice() {
             [] => format!("codes are {} to {}", all[0], all[all.len() - 1]),
-            near => format!("those of its hundred are {}", near.join(", ")),
+            near => format!("similar codes are {}", near.join(", ")),
         };
-        return Err(input(format!("there is no error or warning `{word}`")).help(help));
+        return Err(input(format!("unknown error or warning `{word}`")).help(help));
     };
     let mut text = format!("{}: {}\n\n", entry.code, entry.title);
     let mut example = false;
@@ -147,7 +147,7 @@ fn table_of_windows(both: &[(Vec<Step>, &str); 2], diagrams: &[Diagram; 2], heig
     text
 }
 
-/// Which inputs are exact, by sample type and level.
+/// Exact input ranges, by sample type and level.
 fn ranges(scheme: &Scheme, boundary: Boundary, levels: u32) -> Outcome<String> {
     let types = [SampleType::I16, SampleType::I32, SampleType::I64];
     let table = |boundary: Boundary, gain_shift: u32| -> Outcome<String> {
@@ -178,7 +178,7 @@ fn ranges(scheme: &Scheme, boundary: Boundary, levels: u32) -> Outcome<String> {
     Ok(text)
 }
 
-/// Real steps have no exact range; how far coefficients grow is what there is to say.
+/// Growth of coefficients for real steps, which have no exact range.
 fn gains(scheme: &Scheme, levels: u32) -> String {
     let mut text =
         String::from("\nInput range: real steps round, so that synthesis returns the input up to rounding\n");

@@ -1,4 +1,4 @@
-//! What each schedule moves: its kernels run in the interpreter, and counted.
+//! Memory traffic and operations of each schedule, counted by running its kernels in the interpreter.
 
 use lifting::{Boundary, Scheme};
 use lifting_codegen::cost::{self, CostError};
@@ -9,7 +9,7 @@ use lifting_codegen::schedule::{
 };
 use lifting_dsl::geometry::Geometry;
 
-/// Counts by schedule, in lines of a table; a schedule that refuses the wavelet says why.
+/// Table of counts by schedule. A schedule that refuses the wavelet shows the reason.
 pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geometry) -> String {
     let samples = (0..geometry.depth()).map(|j| geometry.level_shape(j).iter().product::<usize>() as u64).sum();
     let mut text = format!(
@@ -60,7 +60,7 @@ fn separable(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<c
     cost::separable(geometry, options.direction, &row, &column)
 }
 
-/// All levels by a pass an axis that holds strips in registers: of vectors, where all levels have whole ones.
+/// All levels by one pass per axis with strips in registers; with vector loads if all levels consist of whole vectors.
 fn passes_in_registers(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<cost::Cost, CostError> {
     let sides = Sides::both(options.sample);
     let width = |level| geometry.level_shape(level).last().copied().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! `liftc factor`: a filter bank becomes lifting steps or a lattice, the best of all that were found or the one chosen.
+//! `liftc factor`: filter banks to lifting steps or a lattice; the best factorisation found, or a chosen one.
 
 mod read;
 
@@ -15,7 +15,7 @@ use lifting_dsl::{MAX_NAME, Step, print_scheme};
 use read::Given;
 use std::path::Path;
 
-/// A candidate with what it loses under the border rule at hand.
+/// Candidate with its round-trip errors under the border rule.
 struct Measured {
     candidate: Candidate,
     f32: f64,
@@ -35,16 +35,16 @@ impl Measured {
     }
 }
 
-/// Factors one bank.
+/// Factors a bank.
 pub fn run(args: &FactorArgs) -> Outcome {
     let given = read::given(args)?;
     let known = aligned(&given);
     let factor = args.into.factor();
     let bank = known.bank();
     known.check().map_err(|e| match check_orthogonal(bank, 1e-9) {
-        // The high-pass that follows from it is not to blame.
+        // The derived high-pass is not at fault.
         Err(e) if given.mirrored && e.nearest().is_none() => fault(&given.name, &e)
-            .help("a low-pass alone stands for an orthogonal bank: give the high-pass as well, with --highpass"),
+            .help("a single low-pass implies an orthogonal bank: give the high-pass too, with --highpass"),
         _ => fault(&given.name, &e),
     })?;
     if let Some(synthesis) = &given.synthesis {
@@ -68,7 +68,7 @@ pub fn run(args: &FactorArgs) -> Outcome {
         Some(n) if (1..=measured.len()).contains(&n) => n - 1,
         Some(n) => {
             let there = measured.len();
-            return Err(usage(format!("there is no factorisation {n}: {there} found")).help("--list prints them"));
+            return Err(usage(format!("invalid factorisation {n}: {there} found")).help("--list prints them"));
         }
         None => measured.iter().position(|m| m.serves(precision)).unwrap_or(0),
     };
@@ -82,7 +82,7 @@ pub fn run(args: &FactorArgs) -> Outcome {
     };
     let scheme = chosen.candidate.scheme(&name, boundary).map_err(|errors| {
         let all: Vec<_> = errors.iter().map(|e| e.message.as_str()).collect();
-        usage(all.join("; ")).help("--name gives the wavelet another name")
+        usage(all.join("; ")).help("set another name with --name")
     })?;
     let docs = docs(&given.name, bank, boundary, chosen, (index + 1, measured.len()));
     let text = print_scheme(&scheme.with_docs(&docs));
@@ -96,7 +96,7 @@ pub fn run(args: &FactorArgs) -> Outcome {
     }
 }
 
-/// The bank with the filters that have no place of their own where it reconstructs, if there is such a place.
+/// The bank with its free filters moved to positions of reconstruction, if such exist.
 fn aligned(given: &Given) -> Known {
     let known = &given.known;
     let Err(error) = known.check() else { return known.clone() };
@@ -105,8 +105,7 @@ fn aligned(given: &Given) -> Known {
         [false, false] => known.clone(),
         [true, true] => error.nearest().map_or_else(|| known.clone(), |a| known.placed(Some(a.low), Some(a.high))),
         [low_is_free, _] => {
-            // The other filter stays; two samples multiply the determinant by z, and so its parity is all there is to
-            // try.
+            // The other filter stays. Two samples multiply the determinant by z, so only the parity matters.
             let moved = |by: i64, from: &Known| match low_is_free {
                 true => from.placed(Some(from.bank().low.low() + by), None),
                 false => from.placed(None, Some(from.bank().high.low() + by)),
@@ -127,17 +126,17 @@ fn aligned(given: &Given) -> Known {
     }
 }
 
-/// What is wrong with the bank, and how to say otherwise on the command line.
+/// Error of a bank, with a remedy in terms of the command line.
 fn fault(name: &str, error: &FactorError) -> Failure {
     let (fault, remedy) = error.fault_and_remedy();
     let failure = input(fault).at(name);
     match (error.nearest(), error) {
         (Some(a), _) => failure.help(format!(
-            "the same filters reconstruct with --lowpass-at {} --highpass-at {}: see which place is meant",
+            "the same filters reconstruct with --lowpass-at {} --highpass-at {}: check which position is meant",
             a.low, a.high
         )),
         (None, FactorError::NotOrthogonal { .. }) => {
-            failure.help("a lattice needs an orthogonal bank: say --as lifting")
+            failure.help("a lattice needs an orthogonal bank: use --as lifting")
         }
         (None, _) => match remedy {
             Some(remedy) => failure.help(remedy),
@@ -157,7 +156,7 @@ fn refusal(
     index: usize,
     precision: Precision,
 ) -> Failure {
-    // Of those that do not serve, the one that is nearest to it; unless one was chosen.
+    // Unless one was chosen, the most accurate of the insufficient ones.
     let best = match pick {
         Some(_) => &all[index],
         None => all.iter().min_by(|a, b| a.error(precision).total_cmp(&b.error(precision))).unwrap_or(&all[index]),
@@ -175,25 +174,25 @@ fn refusal(
     );
     let mut remedies = Vec::new();
     if pick.is_some() && all.iter().any(|m| m.serves(precision)) {
-        remedies.push("another one serves: see --list".to_owned());
+        remedies.push("another factorisation is accurate enough: see --list".to_owned());
     }
     if factor == Factor::Lifting && known.is_orthogonal() {
         remedies.push("the bank is orthogonal: --as lattice has coefficients of at most 1".to_owned());
     }
     if precision == Precision::F32 && best.serves(Precision::F64) {
-        remedies.push(format!("--sample f64 takes it, with an error of {:.1e}", best.f64));
+        remedies.push(format!("--sample f64 is accurate enough, with an error of {:.1e}", best.f64));
     }
     let failure = input(message);
     if remedies.is_empty() { failure } else { failure.help(remedies.join("; ")) }
 }
 
-/// `bior4.4` → `bior4_4`: a name of the language for one that people use.
+/// Name in the language for a common name: `bior4.4` → `bior4_4`.
 fn identifier(name: &str) -> String {
     let stem =
         Path::new(name).file_stem().filter(|_| name.contains(['/', '\\'])).map(|s| s.to_string_lossy().into_owned());
     let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '_' };
     let text = stem.as_deref().unwrap_or(name).chars().map(plain);
-    // With a letter in front, perhaps.
+    // Leave space for a leading letter.
     let mut left = MAX_NAME - 1;
     let text: String = text.take_while(|c| left.checked_sub(c.len_utf8()).inspect(|l| left = *l).is_some()).collect();
     if text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() { format!("w{text}") } else { text }
@@ -220,7 +219,7 @@ fn docs(
 ) -> String {
     let c = &m.candidate;
     let kind = if c.how == How::Stages { "lattice" } else { "lifting steps" };
-    // What is below all digits of an irrational weight comes of comparing in high precision.
+    // Differences below all digits of an irrational weight come from high-precision comparisons.
     let nearness = if c.off < 1e-100 { "exactly".into() } else { format!("to {:.0e}", c.off) };
     format!(
         "{name} as {kind}, found by {}: {n} of {all}.\n\n{}; the taps are kept {nearness}.\n\
@@ -240,7 +239,7 @@ fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// Largest number of candidates whose steps are printed below the table.
+/// Most candidates whose steps are printed below the table.
 const SHOWN: usize = 3;
 
 fn list(name: &str, known: &Known, boundary: Boundary, all: &[Measured]) -> String {

@@ -1,5 +1,4 @@
-//! Banks as they are given: by name, as a wavelet of a `.lift` file, as taps on the command line, or as a file of
-//! numbers.
+//! Sources of banks: names, wavelets of `.lift` files, taps on the command line, and files of numbers.
 
 use crate::cli::FactorArgs;
 use crate::failure::{Failure, Outcome, input, no_json, usage};
@@ -13,30 +12,30 @@ use lifting_dsl::polyphase::Bank;
 use lifting_dsl::weight::{Weight, rational_of_f64};
 use std::path::{Path, PathBuf};
 
-/// A bank, and how it was named.
+/// Bank, with its source.
 pub struct Given {
-    /// For messages and for the wavelet's own name.
+    /// Name in messages and of the wavelet.
     pub name: String,
-    /// The file that it is from.
+    /// Source file.
     pub file: Option<PathBuf>,
     /// The bank.
     pub known: Known,
-    /// Which of the filters, low and high, may be moved to where they reconstruct.
+    /// Whether the low and the high filter may be moved to a position of reconstruction.
     pub free: [bool; 2],
-    /// Whether the high-pass was made from the low-pass.
+    /// Whether the high-pass was derived from the low-pass.
     pub mirrored: bool,
-    /// The synthesis bank, where one is given as well: to be checked.
+    /// Synthesis bank, if given, to be checked.
     pub synthesis: Option<Bank<Float>>,
 }
 
-/// Taps as they were read, with the place of the first if that was said.
+/// Taps as read, with the position of the first if given.
 #[derive(Clone, Debug, Default)]
 struct Taps {
     at: Option<i64>,
     taps: Vec<Weight>,
 }
 
-/// Four filters, as far as they are given.
+/// Up to four filters.
 #[derive(Clone, Debug, Default)]
 struct Filters {
     low: Option<Taps>,
@@ -44,7 +43,7 @@ struct Filters {
     synthesis: [Option<Taps>; 2],
 }
 
-/// The bank that the command line names.
+/// Bank named by the command line.
 pub fn given(args: &FactorArgs) -> Outcome<Given> {
     let at = [args.lowpass_at, args.highpass_at];
     let mut given = match (&args.bank, &args.lowpass) {
@@ -75,8 +74,7 @@ pub fn given(args: &FactorArgs) -> Outcome<Given> {
     Ok(given)
 }
 
-/// Whether the word is a file of numbers, going by its extension; any file but a `.lift` one counts where it has a
-/// separator.
+/// File of numbers named by a word, by its extension. With a separator in the word, any file except `.lift` counts.
 fn file_of_numbers(word: &str) -> Option<PathBuf> {
     let path = Path::new(word);
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
@@ -85,7 +83,7 @@ fn file_of_numbers(word: &str) -> Option<PathBuf> {
     (numbers || word.contains(['/', '\\']) && !lift).then(|| path.to_owned())
 }
 
-/// PyWavelets' wavelets from their generator; all others by what their steps amount to.
+/// Bank of a name: PyWavelets' wavelets from their generator, all others from their steps.
 fn named(word: &str) -> Outcome<Given> {
     let made = |known| Given {
         name: word.to_owned(),
@@ -105,8 +103,8 @@ fn named(word: &str) -> Outcome<Given> {
     Ok(Given { file, name: scheme.name().to_owned(), ..made(Known::of_scheme(scheme)) })
 }
 
-/// The bank of the filters read: a missing high-pass is the quadrature mirror of the low-pass, a place that is not said
-/// is the usual one.
+/// Bank of the filters read. A missing high-pass is the quadrature mirror of the low-pass; a missing position is the
+/// default.
 fn assemble(name: String, filters: Filters, at: [Option<i64>; 2]) -> Outcome<Given> {
     let Filters { low: Some(low), high, synthesis } = filters else {
         return Err(input("has no low-pass filter").help("begin a line with `lowpass`, or see `liftc factor --help`"));
@@ -118,7 +116,7 @@ fn assemble(name: String, filters: Filters, at: [Option<i64>; 2]) -> Outcome<Giv
     };
     for (band, filter) in [("low-pass", &low), ("high-pass", &high)] {
         if filter.taps.len() > MAX_TAPS {
-            return Err(input(format!("the {band} filter has {} taps: {MAX_TAPS} are the most", filter.taps.len())));
+            return Err(input(format!("the {band} filter has {} taps: the limit is {MAX_TAPS}", filter.taps.len())));
         }
     }
     let [a, b] = places(low.taps.len() as i64, high.taps.len() as i64);
@@ -131,22 +129,22 @@ fn assemble(name: String, filters: Filters, at: [Option<i64>; 2]) -> Outcome<Giv
             Some(Known::from_filters(&filter(&low, a), &filter(&high, b)).bank().clone())
         }
         [None, None] => None,
-        _ => return Err(input("has one synthesis filter: give both or none")),
+        _ => return Err(input("has a single synthesis filter: give both or none")),
     };
     Ok(Given { name, file: None, known, free, mirrored, synthesis })
 }
 
-/// Where filters of these lengths begin unless they say: about 2k and 2k + 1 if their lengths are odd, else as in
-/// PyWavelets' `periodization`.
+/// Default positions of filters of these lengths: around 2k and 2k + 1 if both lengths are odd, else as in PyWavelets'
+/// `periodization`.
 fn places(low: i64, high: i64) -> [i64; 2] {
     if low % 2 == 1 && high % 2 == 1 { [-(low / 2), 1 - high / 2] } else { [1 - low / 2, 1 - high / 2] }
 }
 
-/// The quadrature mirror high-pass of an orthogonal bank: the low-pass reversed, its signs alternating.
+/// Quadrature mirror high-pass of an orthogonal bank: the low-pass reversed, with alternating signs.
 fn mirror(low: &Taps) -> Outcome<Taps> {
     if low.taps.len() % 2 == 1 {
         return Err(input(format!(
-            "a low-pass of {} taps alone: only orthogonal banks follow from their low-pass, and its length is even",
+            "a single low-pass of {} taps: only orthogonal banks follow from their low-pass, whose length is even",
             low.taps.len()
         ))
         .help("give the high-pass filter as well"));
@@ -169,7 +167,8 @@ fn read_file(path: &Path) -> Outcome<Filters> {
     }
 }
 
-/// Lines `lowpass at -2: 1/8, …`; without the word, the first line is the low-pass and the second the high-pass.
+/// Reads lines such as `lowpass at -2: 1/8, …`. Without the word, the first line is the low-pass and the second the
+/// high-pass.
 fn of_text(name: &str, text: &str) -> Outcome<Filters> {
     const WORDS: [&str; 4] = ["synthesis-lowpass", "synthesis-highpass", "lowpass", "highpass"];
     let mut filters = Filters::default();
@@ -213,10 +212,13 @@ fn of_text(name: &str, text: &str) -> Outcome<Filters> {
 
 fn position(text: &str) -> Outcome<i64> {
     let at = text.trim().parse().ok().filter(|at: &i64| at.abs() <= 1000);
-    at.ok_or_else(|| input(format!("`{}` is no place of a filter: a whole number from -1000 to 1000", text.trim())))
+    at.ok_or_else(|| {
+        input(format!("invalid filter position `{}`: it must be a whole number from -1000 to 1000", text.trim()))
+    })
 }
 
-/// `{"lowpass": […], "highpass": […], "lowpass_at": -2, …}`, or PyWavelets' `dec_lo`, `dec_hi`, `rec_lo` and `rec_hi`.
+/// Reads `{"lowpass": […], "highpass": […], "lowpass_at": -2, …}`, or PyWavelets' `dec_lo`, `dec_hi`, `rec_lo` and
+/// `rec_hi`.
 fn of_json(text: &str) -> Outcome<Filters> {
     use serde_json::Value;
     let value: Value = serde_json::from_str(text).map_err(|e| no_json(&e))?;
@@ -242,17 +244,17 @@ fn of_json(text: &str) -> Outcome<Filters> {
     }
     let taps = |key: &str| -> Outcome<Option<Vec<Weight>>> {
         let Some(value) = map.get(key) else { return Ok(None) };
-        let Value::Array(list) = value else { return Err(input(format!("`{key}` is no list of numbers"))) };
+        let Value::Array(list) = value else { return Err(input(format!("`{key}` is not a list of numbers"))) };
         let tap = |(i, v): (usize, &Value)| -> Outcome<Weight> {
             let text = match v {
                 Value::String(text) => text.clone(),
-                // The shortest digits that mean this `f64`: as they stand in the file, but for superfluous ones.
+                // Shortest digits of this `f64`, as in the file except for redundant ones.
                 Value::Number(n) => n.to_string(),
-                other => return Err(input(format!("`{key}`[{i}] is {other}, no number"))),
+                other => return Err(input(format!("`{key}`[{i}] is {other}, not a number"))),
             };
             let values = numbers(&text).ok().filter(|v| v.len() == 1);
             let value = values.and_then(|v| v.into_iter().next());
-            value.ok_or_else(|| input(format!("`{key}`[{i}] is {v}, no number")))
+            value.ok_or_else(|| input(format!("`{key}`[{i}] is {v}, not a number")))
         };
         list.iter().enumerate().map(tap).collect::<Outcome<Vec<_>>>().map(Some)
     };
@@ -265,7 +267,7 @@ fn of_json(text: &str) -> Outcome<Filters> {
         let at = at(key)?;
         Ok(taps(key)?.map(|taps| Taps { at, taps }))
     };
-    // PyWavelets convolves with the decomposition filters, which is correlation with their reversal.
+    // PyWavelets convolves with the decomposition filters, which equals correlation with the reversed ones.
     let theirs = |key: &str, reverse: bool| -> Outcome<Option<Taps>> {
         Ok(taps(key)?.map(|mut taps| {
             if reverse {
@@ -275,7 +277,7 @@ fn of_json(text: &str) -> Outcome<Filters> {
         }))
     };
     let either = |a: Option<Taps>, b: Option<Taps>, key: &str| match (a, b) {
-        (Some(_), Some(_)) => Err(input(format!("has `{key}` and PyWavelets' filters: take one kind"))),
+        (Some(_), Some(_)) => Err(input(format!("has `{key}` and PyWavelets' filters: use one kind"))),
         (a, b) => Ok(a.or(b)),
     };
     Ok(Filters {
@@ -288,7 +290,7 @@ fn of_json(text: &str) -> Outcome<Filters> {
     })
 }
 
-/// One row is a low-pass, two rows are a low-pass and a high-pass.
+/// Reads one row as a low-pass, and two rows as a low-pass and a high-pass.
 fn of_array(shape: &[usize], data: &Data) -> Outcome<Filters> {
     let values: Vec<f64> = match data {
         Data::F64(v) => v.to_vec(),
@@ -308,7 +310,7 @@ fn of_array(shape: &[usize], data: &Data) -> Outcome<Filters> {
     Ok(Filters { low: filters.next(), high: filters.next(), ..Filters::default() })
 }
 
-/// Numbers that stand at `from` in a longer text.
+/// Numbers at offset `from` of a longer text.
 fn list(name: &str, text: &str, from: usize, whole: &str) -> Outcome<Vec<Weight>> {
     let plain = text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let from = from + (plain.as_ptr() as usize - text.as_ptr() as usize);

@@ -1,15 +1,15 @@
-//! Curves in a frame with ticks and labels.
+//! Charts: curves in a frame with ticks and labels.
 
 use super::{Anchor, CURVE, Colour, FAINT, HAIR, INK, LABEL, NUMBER, PEN, Point, Scene, advance};
 
-/// Room that a chart needs on the left of its area for numbers and label, and on its right.
+/// Space to the left of a chart's area, for numbers and label.
 pub const LEFT: f64 = 29.0;
-/// Room on the right of an area.
+/// Space to the right of an area.
 pub const RIGHT: f64 = 5.0;
-/// Room below an area for numbers and label, and between it and what is next.
+/// Space below an area for numbers, label and the gap to the next part.
 pub const BELOW: f64 = 28.0;
 
-/// Where something is drawn.
+/// Rectangle to draw into, in points.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
     /// Left edge.
@@ -22,55 +22,55 @@ pub struct Area {
     pub height: f64,
 }
 
-/// How points are shown.
+/// Style of a curve's points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Style {
-    /// A line through them.
+    /// Line through the points.
     Line,
-    /// A dashed line, for prints without colours.
+    /// Dashed line, for prints without colours.
     Dashed,
-    /// Each at the end of a line from zero.
+    /// Stem from zero to each point.
     Stems,
-    /// The same with an open circle.
+    /// Stem with an open circle.
     OpenStems,
 }
 
-/// A curve.
+/// Curve.
 pub struct Curve {
-    /// Its points, x ascending.
+    /// Points, by ascending x.
     pub points: Vec<(f64, f64)>,
-    /// Its colour.
+    /// Colour.
     pub colour: Colour,
-    /// How it is drawn.
+    /// Style.
     pub style: Style,
-    /// What it is, for the legend; empty for none.
+    /// Name in the legend; empty for none.
     pub name: &'static str,
 }
 
-/// A set of curves over one axis.
+/// Set of curves over one axis.
 pub struct Chart {
-    /// Below the horizontal axis.
+    /// Label of the horizontal axis.
     pub x_label: &'static str,
-    /// Beside the vertical axis.
+    /// Label of the vertical axis.
     pub y_label: &'static str,
-    /// From where to where.
+    /// Range of the horizontal axis.
     pub x: (f64, f64),
-    /// The lowest and the highest value that must be seen.
+    /// Lowest and highest visible value.
     pub y: (f64, f64),
-    /// Positions and texts of ticks; none: whole numbers.
+    /// Positions and texts of ticks; empty for whole numbers.
     pub ticks: Vec<(f64, &'static str)>,
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Said at the top, where something is to be said.
+    /// Optional note at the top.
     pub note: Option<String>,
 }
 
 impl Chart {
-    /// Draws the chart; numbers and labels stand outside of the area.
+    /// Draws the chart; numbers and labels are outside the area.
     pub fn draw(&self, scene: &mut Scene, area: Area) {
         let (x0, x1) = self.x;
         let steps = ticks(self.y.0, self.y.1, 4);
-        // A little more than the data, so that no curve runs along the frame.
+        // Slightly more than the data, so that no curve runs along the frame.
         let margin = 0.06 * (self.y.1 - self.y.0).max(1e-12);
         let (y0, y1) = (self.y.0 - margin, self.y.1 + margin);
         let place = |x: f64, y: f64| Point {
@@ -126,7 +126,7 @@ impl Chart {
 }
 
 impl Curve {
-    /// Draws points that have been placed; stems stand on `zero`.
+    /// Draws placed points; stems start at `zero`.
     fn draw(&self, scene: &mut Scene, points: &[Point], zero: f64) {
         match self.style {
             Style::Line => scene.line(points, self.colour, CURVE),
@@ -144,7 +144,7 @@ impl Curve {
     }
 }
 
-/// Round values within a range, at most one more than `count` of them, with their texts.
+/// Round values within a range, at most `count` + 1 of them, with their texts.
 pub fn ticks(low: f64, high: f64, count: u32) -> Vec<(f64, String)> {
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(texts(0.0, 1.5), ["0.0", "0.5", "1.0", "1.5"]);
         assert_eq!(texts(-3.0, 4.0), ["−2", "0", "2", "4"]);
         assert_eq!(texts(-0.03, 0.01), ["−0.03", "−0.02", "−0.01", "0.00", "0.01"]);
-        // One more than asked for rather than two.
+        // One more than requested, rather than two.
         assert_eq!(texts(-1.15, 0.9), ["−1.0", "−0.5", "0.0", "0.5"]);
         assert_eq!(texts(2.0, 2.0), ["2"]);
         assert!(texts(0.0, 1e-9).len() > 2 && texts(0.0, 7e12).len() > 2);

@@ -1,4 +1,4 @@
-//! Text as outlines, from fonts that come with the program: figures look the same on every machine.
+//! Text as outlines, from bundled fonts: figures look the same on every machine.
 
 use super::scene::{Command, Point};
 use std::sync::LazyLock;
@@ -11,16 +11,16 @@ fn face(bytes: &'static [u8]) -> Face<'static> {
     Face::parse(bytes, 0).expect("the fonts of this program are fonts")
 }
 
-/// Text laid out from the origin rightwards along y = 0, y pointing down.
+/// Text laid out from the origin to the right along y = 0; y points down.
 pub struct Line {
-    /// The outlines of all letters.
+    /// Outlines of all letters.
     pub outline: Vec<Command>,
-    /// Where the next letter would stand.
+    /// Position of the next letter.
     pub advance: f64,
 }
 
-/// Lays out a line. `*…*` is italic, `_x` and `^x` lower and raise the next character or the `{…}` after them; what
-/// follows a `\\` stands for itself.
+/// Lays out a line. `*…*` is italic; `_x` and `^x` lower and raise the next character or `{…}` group. A `\\` escapes
+/// the next character.
 pub fn lay_out(text: &str, size: f64) -> Line {
     let mut line = Line { outline: Vec::new(), advance: 0.0 };
     let (mut italic, mut shift, mut group) = (false, None, false);
@@ -49,17 +49,17 @@ pub fn lay_out(text: &str, size: f64) -> Line {
     line
 }
 
-/// The size of a letter that is lowered or raised, and by how much it is.
+/// Size of a lowered or raised letter, and its shift.
 fn placed(shift: Option<f64>, size: f64) -> (f64, f64) {
     shift.map_or((size, 0.0), |by| (0.7 * size, by * size))
 }
 
-/// How wide a line is.
+/// Width of a line.
 pub fn advance(text: &str, size: f64) -> f64 {
     lay_out(text, size).advance
 }
 
-/// Text that is drawn as it is, whatever signs are in it.
+/// Text with all markup escaped.
 pub fn literal(text: &str) -> String {
     let mut drawn = String::new();
     for c in text.chars() {
@@ -71,7 +71,7 @@ pub fn literal(text: &str) -> String {
     drawn
 }
 
-/// The letters of a line without what says how they are drawn.
+/// Letters of a line, without markup.
 pub fn letters(text: &str) -> String {
     let mut chars = text.chars();
     let mut plain = String::new();
@@ -85,7 +85,7 @@ pub fn letters(text: &str) -> String {
     plain
 }
 
-/// Breaks a line between words so that each part fits into `width`; the parts after the first begin with `indent`.
+/// Breaks a line between words into parts that fit `width`; parts after the first are indented by `indent`.
 pub fn broken(text: &str, size: f64, width: f64, indent: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -106,7 +106,7 @@ pub fn broken(text: &str, size: f64, width: f64, indent: &str) -> Vec<String> {
 }
 
 fn letter(line: &mut Line, face: &Face, c: char, size: f64, y: f64) {
-    // What the fonts do not have is drawn as their box.
+    // Missing glyphs are drawn as the font's box.
     let glyph = face.glyph_index(c).unwrap_or_default();
     let scale = size / f64::from(face.units_per_em());
     let mut outline = Outline { commands: &mut line.outline, scale, at: Point { x: line.advance, y } };

@@ -1,4 +1,4 @@
-//! Figures in one style: plots of wavelets, windows of `explain`, times of `bench`.
+//! Common style of figures: plots of wavelets, windows of `explain`, times of `bench`.
 
 pub mod chart;
 mod font;
@@ -10,49 +10,50 @@ pub use font::{advance, broken, literal};
 pub use scene::{Anchor, Colour, Point, Scene};
 use std::path::Path;
 
-/// Size of a figure's name.
+/// Size of a figure's title, in points.
 pub const TITLE: f64 = 9.0;
 /// Size of labels.
 pub const LABEL: f64 = 7.5;
 /// Size of numbers, legends and notes.
 pub const NUMBER: f64 = 6.5;
 
-/// Width of grids.
+/// Line width of grids.
 pub const HAIR: f64 = 0.4;
-/// Width of frames, arrows and outlines.
+/// Line width of frames, arrows and outlines.
 pub const PEN: f64 = 0.6;
-/// Width of curves.
+/// Line width of curves.
 pub const CURVE: f64 = 0.9;
 
-/// Text, axes and arrows.
+/// Colour of text, axes and arrows.
 pub const INK: Colour = Colour(0x22, 0x22, 0x22);
-/// Lines that only guide the eye.
+/// Colour of lines that guide the eye.
 pub const FAINT: Colour = Colour(0xdd, 0xdd, 0xdd);
-/// Areas that stand back.
+/// Colour of background areas.
 pub const SHADE: Colour = Colour(0xee, 0xee, 0xee);
-/// The low band, the even phase and what is forward: Okabe and Ito's blue, which the colour-blind tell from [`HIGH`].
+/// Colour of the low band, the even phase and the forward direction: Okabe and Ito's blue, which colour-blind readers
+/// distinguish from [`HIGH`].
 pub const LOW: Colour = Colour(0x00, 0x72, 0xb2);
-/// The high band, the odd phase and what is inverse: their vermillion.
+/// Colour of the high band, the odd phase and the inverse direction: their vermillion.
 pub const HIGH: Colour = Colour(0xd5, 0x5e, 0x00);
 /// Paper.
 pub const PAPER: Colour = Colour(0xff, 0xff, 0xff);
 
-/// Points a millimetre.
+/// Points per millimetre.
 pub const MILLIMETRE: f64 = 72.0 / 25.4;
-/// Pixels an inch where nothing else is asked for.
+/// Default resolution, in pixels per inch.
 pub const DPI: u16 = 300;
 
-/// How a figure is written.
+/// File format of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Outlines, for print and browsers.
+    /// Vector outlines, for print and browsers.
     Svg,
     /// Pixels.
     Png,
 }
 
 impl Format {
-    /// What the extension of a file asks for.
+    /// Format of a file name's extension.
     pub fn of(path: &Path) -> Outcome<Format> {
         match path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).as_deref() {
             Some("svg") => Ok(Format::Svg),
@@ -62,7 +63,7 @@ impl Format {
     }
 }
 
-/// Writes a figure into a file, in the format of its extension; `dpi` is for pixels.
+/// Writes a figure into a file, in the format of its extension; `dpi` is the resolution of pixels.
 pub fn write(path: &Path, scene: &Scene, dpi: u16) -> Outcome {
     match Format::of(path)? {
         Format::Svg => write_file(path, |w| w.write_all(scene.svg().as_bytes())),

@@ -1,41 +1,41 @@
-//! Figures as shapes, in points (1/72 inch), y pointing down; written as SVG and as pixels.
+//! Figures as shapes, in points (1/72 inch), y pointing down; written as SVG or as pixels.
 
 use super::{PAPER, font};
 use image::RgbImage;
 use std::fmt::Write;
 use tiny_skia::{FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, StrokeDash, Transform};
 
-/// A place in a figure.
+/// Point in a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// From the left edge.
+    /// Distance from the left edge.
     pub x: f64,
-    /// From the top edge.
+    /// Distance from the top edge.
     pub y: f64,
 }
 
-/// A piece of an outline.
+/// Segment of an outline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Command {
-    /// Begin here.
+    /// Start of a subpath.
     Move(Point),
-    /// A line to there.
+    /// Line to a point.
     Line(Point),
-    /// A parabola by a control point.
+    /// Quadratic Bézier curve with a control point.
     Quad(Point, Point),
-    /// A cubic by two control points.
+    /// Cubic Bézier curve with two control points.
     Cubic(Point, Point, Point),
-    /// Back to where it began.
+    /// Line to the start of the subpath.
     Close,
 }
 
 impl Command {
-    /// The command `by` further on.
+    /// Translated by `by`.
     fn moved(self, by: Point) -> Command {
         self.map(|p| Point { x: p.x + by.x, y: p.y + by.y })
     }
 
-    /// Turned by a quarter to the left about the origin.
+    /// Rotated left by 90° about the origin.
     fn turned(self) -> Command {
         self.map(|p| Point { x: p.y, y: -p.x })
     }
@@ -55,14 +55,14 @@ impl Command {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// Which point of a text is given.
+/// Anchor point of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// Start.
     Start,
-    /// Its middle.
+    /// Middle.
     Middle,
-    /// Its end.
+    /// End.
     End,
 }
 
@@ -70,21 +70,21 @@ pub enum Anchor {
 struct Shape {
     outline: Vec<Command>,
     fill: Option<Colour>,
-    /// Colour, width and length of dashes, 0 for a whole line.
+    /// Colour, width and length of dashes; 0 for a solid line.
     stroke: Option<(Colour, f64, f64)>,
-    /// What it says or shows, for those who cannot see it, for programs, and under the pointer.
+    /// Text or meaning for assistive technology, programs and tooltips.
     said: Option<Said>,
 }
 
 #[derive(Clone, Debug)]
 enum Said {
-    /// The text that is drawn.
+    /// Text drawn.
     Text(String),
-    /// What is drawn.
+    /// Meaning of a shape.
     Meaning(String),
 }
 
-/// A figure.
+/// Figure.
 #[derive(Clone, Debug)]
 pub struct Scene {
     width: f64,
@@ -94,17 +94,17 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// An empty figure; its title is for those who cannot see it.
+    /// Empty figure; its title is for assistive technology.
     pub fn new(width: f64, height: f64, title: &str) -> Scene {
         Scene { width, height, title: title.to_owned(), shapes: Vec::new() }
     }
 
-    /// Draws lines through points.
+    /// Draws a line through points.
     pub fn line(&mut self, points: &[Point], colour: Colour, width: f64) {
         self.dashed(points, colour, width, 0.0);
     }
 
-    /// Draws dashed lines through points.
+    /// Draws a dashed line through points.
     pub fn dashed(&mut self, points: &[Point], colour: Colour, width: f64, dash: f64) {
         let rest = points.iter().skip(1).map(|p| Command::Line(*p));
         let outline: Vec<Command> = points.first().map(|p| Command::Move(*p)).into_iter().chain(rest).collect();
@@ -120,20 +120,20 @@ impl Scene {
         self.shapes.push(Shape { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
     }
 
-    /// A rectangle about a centre.
+    /// Draws a rectangle around a centre.
     pub fn rectangle(&mut self, centre: Point, width: f64, height: f64, fill: Colour, stroke: Option<(Colour, f64)>) {
         let corner = |sx: f64, sy: f64| Point { x: centre.x + sx * width / 2.0, y: centre.y + sy * height / 2.0 };
         self.polygon(&[corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], fill, stroke);
     }
 
-    /// A circle.
+    /// Draws a circle.
     pub fn circle(&mut self, centre: Point, radius: f64, fill: Colour, stroke: Option<(Colour, f64)>) {
         self.circles(&[centre], radius, Some(fill), stroke);
     }
 
-    /// Circles of one kind, as one shape.
+    /// Draws circles of one kind as one shape.
     pub fn circles(&mut self, centres: &[Point], radius: f64, fill: Option<Colour>, stroke: Option<(Colour, f64)>) {
-        // Four cubics, off a circle by 3·10⁻⁴ of the radius.
+        // Four cubics, within 3·10⁻⁴ of the radius of a circle.
         let (r, k) = (radius, 0.5523 * radius);
         let circle = |centre: &Point| {
             let at = |x: f64, y: f64| Point { x: centre.x + x, y: centre.y + y };
@@ -150,20 +150,20 @@ impl Scene {
         self.shapes.push(Shape { outline, fill, stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
     }
 
-    /// Lines from point to point, as one shape.
+    /// Draws separate segments as one shape.
     pub fn segments(&mut self, ends: &[[Point; 2]], colour: Colour, width: f64) {
         let outline = ends.iter().flat_map(|[a, b]| [Command::Move(*a), Command::Line(*b)]).collect();
         self.shapes.push(Shape { outline, fill: None, stroke: Some((colour, width, 0.0)), said: None });
     }
 
-    /// Says what the shape that was drawn last means.
+    /// Sets the meaning of the last shape.
     pub fn meaning(&mut self, text: impl Into<String>) {
         if let Some(shape) = self.shapes.last_mut() {
             shape.said = Some(Said::Meaning(text.into()));
         }
     }
 
-    /// An arrow head at `tip`, pointing along (dx, dy).
+    /// Draws an arrow head at `tip`, pointing along (dx, dy).
     pub fn arrow_head(&mut self, tip: Point, dx: f64, dy: f64, size: f64, colour: Colour) {
         let at = |along: f64, across: f64| Point {
             x: tip.x - size * (along * dx - across * dy),
@@ -172,14 +172,14 @@ impl Scene {
         self.polygon(&[tip, at(1.0, 0.38), at(0.75, 0.0), at(1.0, -0.38)], colour, None);
     }
 
-    /// Writes a line of text on a base line; see [`font::lay_out`].
+    /// Draws a line of text on a base line; see [`font::lay_out`].
     pub fn text(&mut self, text: &str, at: Point, size: f64, anchor: Anchor, colour: Colour) {
         let line = font::lay_out(text, size);
         let by = Point { x: at.x - line.advance * part(anchor), y: at.y };
         self.outlines(text, line.outline.into_iter().map(|c| c.moved(by)), colour);
     }
 
-    /// The same from bottom to top.
+    /// Draws a line of text upwards.
     pub fn upward_text(&mut self, text: &str, at: Point, size: f64, anchor: Anchor, colour: Colour) {
         let line = font::lay_out(text, size);
         let by = Point { x: at.x, y: at.y + line.advance * part(anchor) };
@@ -191,7 +191,7 @@ impl Scene {
         self.shapes.push(Shape { outline: outline.collect(), fill: Some(colour), stroke: None, said });
     }
 
-    /// As SVG, as large as it is meant to be printed.
+    /// SVG at its intended print size.
     pub fn svg(&self) -> String {
         let (w, h) = (number(self.width), number(self.height));
         let title = escaped(&self.title);
@@ -233,7 +233,7 @@ impl Scene {
         svg + "</svg>\n"
     }
 
-    /// As pixels, so many an inch. `None` if that is no size of a picture.
+    /// Pixels at a resolution in pixels per inch. `None` if the picture would be empty or too large.
     pub fn pixels(&self, dpi: f64) -> Option<RgbImage> {
         let scale = dpi / 72.0;
         let (width, height) = ((self.width * scale).ceil() as u32, (self.height * scale).ceil() as u32);
@@ -256,7 +256,7 @@ impl Scene {
                 pixmap.stroke_path(&path, &paint(colour), &stroke, transform, None);
             }
         }
-        // Everything lies on white, so that alpha is 255 throughout.
+        // The background is opaque, so alpha is 255 everywhere.
         let rgb = pixmap.data().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
         RgbImage::from_raw(width, height, rgb)
     }
@@ -299,7 +299,7 @@ fn hex(Colour(r, g, b): Colour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Hundredths of a point, without zeros at the end.
+/// Hundredths of a point, without trailing zeros.
 fn number(x: f64) -> String {
     let text = format!("{x:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,7 +1,6 @@
-//! The lifting diagram: two lines for the phases, a box for what a step makes of the other phase, and the steps spelt
-//! out.
+//! Lifting diagram: a line for each phase, a box for each step, and the steps as formulas.
 //!
-//! Of many steps the first and the last are drawn. What would take many lines of text is a chart of weights.
+//! Of many steps, only the first and the last are drawn. Long formulas become charts of weights.
 
 use crate::figure::chart::{Area, BELOW, Chart, Curve, LEFT, RIGHT, Style};
 use crate::figure::{self, Anchor, CURVE, HIGH, INK, LABEL, LOW, NUMBER, PAPER, PEN, Point, Scene};
@@ -10,7 +9,7 @@ use lifting_codegen::describe;
 use lifting_dsl::{Group, Op, Phase, RealStep, Step, Weight};
 use std::ops::Range;
 
-/// Distance of steps, and of the two lines.
+/// Distance between steps, and between the two lines.
 const STEP: f64 = 25.0;
 const GAP: f64 = 36.0;
 /// Height of a row of steps, and of a line of text.
@@ -18,15 +17,15 @@ const ROW: f64 = GAP + 26.0;
 const LINE: f64 = 9.0;
 /// Width of the words at both ends.
 const ENDS: f64 = 24.0;
-/// So many rows of steps are drawn; of more, the first two and the last.
+/// Most rows of steps that are drawn. Of more, the first two and the last are drawn.
 const MOST_ROWS: usize = 4;
-/// So many steps are spelt out, each in so many lines.
+/// Most steps with formulas, and most lines of a formula.
 const MOST_SPELT: usize = 16;
 const MOST_LINES: usize = 4;
 /// Height of a chart of weights.
 const CHART: f64 = 50.0;
 
-/// The height of the diagram of a scheme.
+/// Height of the diagram of a scheme.
 pub fn height(scheme: &Scheme, width: f64) -> f64 {
     let rows: f64 = rows(scheme.steps().len(), a_row(width)).iter().map(Row::height).sum();
     let legend: f64 = legend(scheme, width).iter().map(Entry::height).sum();
@@ -37,12 +36,12 @@ fn a_row(width: f64) -> usize {
     (((width - 2.0 * ENDS) / STEP) as usize).max(1)
 }
 
-/// What is below one another in the diagram.
+/// Vertical parts of the diagram.
 #[derive(Clone, Debug, PartialEq)]
 enum Row {
-    /// These steps.
+    /// Row of steps.
     Steps(Range<usize>),
-    /// So many that are not drawn.
+    /// Number of steps left out.
     Skipped(usize),
 }
 
@@ -96,7 +95,7 @@ pub fn draw(scene: &mut Scene, scheme: &Scheme, at: Point, width: f64) {
     }
 }
 
-/// Some of all steps, `at` where the even line begins.
+/// Draws a range of the steps; the even line begins at `at`.
 fn draw_row(scene: &mut Scene, steps: &[Step], names: &[String], range: Range<usize>, at: Point) {
     let (even, odd) = (at.y, at.y + GAP);
     let (left, right) = (at.x + ENDS, at.x + ENDS + STEP * range.len() as f64);
@@ -144,7 +143,7 @@ fn draw_step(scene: &mut Scene, step: &Step, name: &str, x: f64, even: f64, odd:
     }
 }
 
-/// P₁, U₁, … for predicts of the odd phase and updates of the even one; K₀ and K₁ for scalings.
+/// Names of steps: P₁, U₁, … for predicts of the odd phase and updates of the even one; K₀ and K₁ for scalings.
 fn names(steps: &[Step]) -> Vec<String> {
     let (mut predicts, mut updates) = (0, 0);
     let name = |step: &Step| match (step, step.target()) {
@@ -161,7 +160,7 @@ fn names(steps: &[Step]) -> Vec<String> {
     steps.iter().map(name).collect()
 }
 
-/// What stands below the diagram.
+/// Part of the legend below the diagram.
 enum Entry {
     Line(String),
     Weights(Chart),
@@ -176,7 +175,7 @@ impl Entry {
     }
 }
 
-/// The steps spelt out, each broken into lines that fit, or their weights as charts.
+/// Formulas of the steps, broken into lines that fit, or charts of their weights.
 fn legend(scheme: &Scheme, width: f64) -> Vec<Entry> {
     let steps = scheme.steps();
     if steps.len() > MOST_SPELT {
@@ -203,7 +202,7 @@ fn legend(scheme: &Scheme, width: f64) -> Vec<Entry> {
     entries
 }
 
-/// What a step adds: offsets and weights, rounding left aside; a factor for a scaling.
+/// Offsets and weights that a step adds, without rounding; the factor of a scaling.
 fn terms(step: &Step) -> Vec<(i32, f64)> {
     let sign = |op: Op| if op == Op::Add { 1.0 } else { -1.0 };
     match step {
@@ -227,7 +226,7 @@ fn stems(points: Vec<(f64, f64)>, target: Phase, name: &'static str) -> Curve {
     Curve { points, colour, style, name }
 }
 
-/// The weights of one step over their offsets.
+/// Chart of a step's weights over their offsets.
 fn weights_of(step: &Step) -> Chart {
     let mut points: Vec<(f64, f64)> = terms(step).into_iter().map(|(o, w)| (f64::from(o), w)).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -235,7 +234,7 @@ fn weights_of(step: &Step) -> Chart {
     weights("*n*", "*w_n*", ends, 0.0, vec![stems(points, step.target(), "")])
 }
 
-/// The weights of all steps, those of one beside one another.
+/// Chart of the weights of all steps, side by side within each step.
 fn weights_of_all(steps: &[Step]) -> Chart {
     let of = |phase: Phase, name| {
         let steps = steps.iter().enumerate().filter(|(_, s)| s.target() == phase);
@@ -251,7 +250,7 @@ fn weights_of_all(steps: &[Step]) -> Chart {
     weights("step", "weight", (0.0, steps.len() as f64 + 1.0), 0.3, curves)
 }
 
-/// A chart of stems; `above` them is room for a legend, as a share of their range.
+/// Chart of stems, with space for a legend above them: the share `above` of their range.
 fn weights(x_label: &'static str, y_label: &'static str, x: (f64, f64), above: f64, curves: Vec<Curve>) -> Chart {
     let values = || curves.iter().flat_map(|c| &c.points).map(|p| p.1);
     let (bottom, top) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
@@ -259,7 +258,7 @@ fn weights(x_label: &'static str, y_label: &'static str, x: (f64, f64), above: f
     Chart { x_label, y_label, x, y, ticks: Vec::new(), curves, note: None }
 }
 
-/// Whether a step is drawn with the other operator, its only weight being negative.
+/// Whether a step is drawn with the other operator, because its only weight is negative.
 fn is_flipped(s: &RealStep) -> bool {
     s.groups.len() == 1 && s.groups[0].weight.to_f64() < 0.0
 }
@@ -275,7 +274,7 @@ fn spelt(step: &Step) -> String {
                 0 => format!("{}[*k*]", s.target.other().name()),
                 o => format!("{}[*k*{o:+}]", s.target.other().name()).replace('-', "−"),
             };
-            // `+= −a x` reads better as `−= a x`.
+            // `+= −a x` is easier to read as `−= a x`.
             let flipped = is_flipped(s);
             let group = |(i, g): (usize, &Group)| {
                 let negative = (g.weight.to_f64() < 0.0) != flipped;
@@ -298,7 +297,7 @@ fn spelt(step: &Step) -> String {
     }
 }
 
-/// Six digits, or a short fraction.
+/// Number with six digits, or a short fraction.
 fn weight(w: &Weight) -> String {
     let text = match w {
         Weight::Rational(r) if r.to_string().len() <= 7 => r.to_string(),

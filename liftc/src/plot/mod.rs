@@ -15,17 +15,17 @@ use lifting_dsl::laurent::Laurent;
 use lifting_dsl::polyphase::{Bank, Filters};
 use std::path::Path;
 
-/// Room for the wavelet's name.
+/// Space for the wavelet's name.
 const NAME: f64 = 15.0;
-/// Room for the heads of the columns.
+/// Space for the headings of the columns.
 const HEAD: f64 = 12.0;
-/// What is smaller than this share of a function's largest value is narrower than the line that draws it.
+/// Smallest visible share of a function's largest value; below it, the curve is thinner than its line.
 const VISIBLE: f64 = 1.0 / 200.0;
 
-/// What is drawn if nothing is said.
+/// Default panels.
 const ALL: [Panel; 4] = [Panel::Scaling, Panel::Wavelet, Panel::Response, Panel::Diagram];
 
-/// Draws one wavelet into all files that were named.
+/// Draws one wavelet into all named files.
 pub fn run(args: &PlotArgs) -> Outcome {
     let named = wavelet::resolve_one(&args.wavelet)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
@@ -37,7 +37,7 @@ pub fn run(args: &PlotArgs) -> Outcome {
     outputs.into_iter().try_for_each(|path| figure::write(path, &scene, args.dpi))
 }
 
-/// The whole figure of a wavelet as SVG, so many millimetres wide.
+/// SVG of a wavelet's whole figure, `millimetres` wide.
 pub fn svg(scheme: &Scheme, millimetres: f64) -> String {
     draw(scheme, &ALL, millimetres * MILLIMETRE).svg()
 }
@@ -82,9 +82,8 @@ fn draw(scheme: &Scheme, panels: &[Panel], width: f64) -> Scene {
     scene
 }
 
-/// The banks of both sides in `f64`, normalised as those of functions are: low-passes have the sum √2, high-passes of
-/// analysis and synthesis the same norm. Gains that a scheme moves from one side to the other make no difference to the
-/// functions.
+/// Banks of both sides in `f64`, normalised for functions: low-passes have the sum √2, and the high-passes of analysis
+/// and synthesis have equal norms. Gains that a scheme moves between the sides do not change the functions.
 fn sides(filters: &Filters<Float>) -> [Bank<Float>; 2] {
     let (a, s) = (&filters.analysis, &filters.synthesis);
     let scaled = |p: &Laurent<Float>, by: f64| match Float::from_f64(by).filter(|_| by.is_finite() && by != 0.0) {
@@ -99,14 +98,14 @@ fn sides(filters: &Filters<Float>) -> [Bank<Float>; 2] {
     ]
 }
 
-/// A scaling function or a wavelet by the cascade algorithm, as fine as can be seen.
+/// Scaling function or wavelet by the cascade algorithm, at the visible resolution.
 fn function(low: &Laurent<Float>, band: &Laurent<Float>, label: &'static str, colour: Colour) -> Chart {
     let width = low.width().max(band.width()).max(2);
     let levels = (4096 / width).ilog2().clamp(4, 9);
     let curve = |levels: u32| {
         let (start, values) = synthesised(low, band, levels);
         let (unit, gain) = (f64::from(levels).exp2().recip(), (f64::from(levels) / 2.0).exp2());
-        // Outside of their support functions are zero.
+        // Functions are zero outside their support.
         let inner = values.iter().enumerate().map(|(i, v)| ((start + i as i64) as f64 * unit, v * gain));
         let (first, last) = (start as f64 * unit, (start + values.len() as i64 - 1) as f64 * unit);
         let mut points = vec![(first - unit, 0.0)];
@@ -117,7 +116,7 @@ fn function(low: &Laurent<Float>, band: &Laurent<Float>, label: &'static str, co
     let peak = |points: &[(f64, f64)]| points.iter().fold(0.0f64, |m, p| m.max(p.1.abs()));
     let (points, before) = (curve(levels), curve(levels - 1));
     let growth = peak(&points) / peak(&before);
-    // The cascade of a function that is continuous has settled by now.
+    // The cascade of a continuous function has converged by now.
     let note = if !growth.is_finite() || low.sum().to_f64() == 0.0 {
         Some("none: the low-pass sums to 0".into())
     } else if growth > 1.1 {
@@ -145,17 +144,17 @@ fn function(low: &Laurent<Float>, band: &Laurent<Float>, label: &'static str, co
     }
 }
 
-/// From where to where a function differs from zero as far as can be seen; all of it, if it does not.
+/// Visible support of a function; all of it if nothing is visible.
 fn visible(points: &[(f64, f64)]) -> (f64, f64) {
     let peak = points.iter().fold(0.0f64, |m, p| m.max(p.1.abs()));
     let seen = |p: &(f64, f64)| p.1.abs() > VISIBLE * peak;
-    // The points beside them, where it is zero.
+    // Include the neighbouring points, where the function is zero.
     let first = points.iter().position(seen).map_or(0, |i| i.saturating_sub(1));
     let last = points.iter().rposition(seen).map_or(points.len() - 1, |i| (i + 1).min(points.len() - 1));
     (points[first].0, points[last].0)
 }
 
-/// Magnitudes of both filters of a bank over frequency.
+/// Magnitude responses of both filters of a bank.
 fn response(bank: &Bank<Float>) -> Chart {
     const POINTS: usize = 256;
     let curve = |p: &Laurent<Float>| -> Vec<(f64, f64)> {
@@ -177,7 +176,7 @@ fn response(bank: &Bank<Float>) -> Chart {
         x_label: "*ω*",
         y_label: "|*H*(*ω*)|",
         x: (0.0, 1.0),
-        // Above the curves stands the legend.
+        // Leave space for the legend above the curves.
         y: (0.0, 1.2 * top),
         ticks: vec![(0.0, "0"), (0.25, "π/4"), (0.5, "π/2"), (0.75, "3π/4"), (1.0, "π")],
         curves,
