@@ -10,15 +10,15 @@
 /// One wavelet of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its identifier in the file.
+    /// Identifier of the wavelet in the file.
     pub name: &'static str,
     /// Other names of exactly this wavelet, spelt as identifiers.
     pub aliases: &'static [&'static str],
     /// The family, for lists.
     pub family: &'static str,
-    /// The file, under `filters/`.
+    /// The file, relative to `filters/`.
     pub file: &'static str,
-    /// The file's whole text; it may hold other wavelets too.
+    /// The whole text of the file, which may hold other wavelets too.
     pub source: &'static str,
 }
 
@@ -186,7 +186,7 @@ catalogue! {
     "meyer.lift" "Meyer" { "dmey" }
 }
 
-/// The wavelet that people call `name`: an entry's name or alias, in any case, with `.`, `-`, `/` or a blank for `_`.
+/// The wavelet with the name or alias `name`, in any case, with `.`, `-`, `/` or a blank for `_`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let plain = |c: char| if matches!(c, '.' | '-' | '/' | ' ') { '_' } else { c.to_ascii_lowercase() };
     let wanted: String = name.trim().chars().map(plain).collect();

@@ -1,4 +1,4 @@
-//! Every error and warning of the language: code, message, places and help, as snapshots.
+//! Snapshots of every error and warning of the language: code, message, places and help.
 
 use lifting_dsl::{Boundary, Diagnostic, Domain, Op, Phase, RealStep, Scheme, Span, Step, Weight, compile};
 use lifting_dsl::{Severity, codes};
@@ -46,8 +46,7 @@ fn diagnostics(source: &str) -> Vec<Diagnostic> {
     }
 }
 
-/// Texts with something wrong. A text without `wavelet` is the body of one in the real domain, `i:` of one in the
-/// integer domain.
+/// Faulty texts. A text without `wavelet` is the body of one: in the real domain, or after `i:` in the integer domain.
 const CASES: &[(&str, &[&str])] = &[
     (
         "lexis",
@@ -310,7 +309,7 @@ fn every_diagnostic() {
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!("long", out);
     });
-    // L0701 has no text to be about; it is tested below.
+    // L0701 has no source text; it is tested below.
     let known: BTreeSet<_> = codes::entries().map(|entry| entry.code).filter(|c| *c != "L0701").collect();
     assert_eq!(known, seen, "codes that no case shows, or that are not listed");
 }

@@ -1,11 +1,12 @@
-//! No text makes the compiler panic, overflow its stack, or work for long; whatever compiles survives printing.
+//! Hostile texts: none makes the compiler panic, overflow its stack, or work for long; whatever compiles survives
+//! printing.
 
 use lifting_dsl::{compile, parse, print, print_scheme};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::time::{Duration, Instant};
 
-/// Everything that can be done with a text.
+/// Runs every operation on a text.
 fn exercise(source: &str) {
     let (file, diagnostics) = parse(source);
     for label in diagnostics.iter().flat_map(|d| &d.labels) {
@@ -38,7 +39,7 @@ const SEED: &str = "/// Doc.\nwavelet w {\n domain real; boundary whole-symmetri
 const BANK: &str =
     "wavelet b { domain real; bank { lowpass at 0 [1/2, 1/2]; highpass at 0 [-1, 1]; } factor lifting; }\n";
 
-/// The pieces that texts are mutated with.
+/// Pieces for mutations.
 const PIECES: &[&str] = &[
     "wavelet",
     "domain",
@@ -123,7 +124,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec((0..4u8, any::<prop::sample::Index>(), prop::sample::select(PIECES)), 1..6)
 }
 
-/// A text with tokens removed, inserted, replaced and exchanged.
+/// A text with tokens removed, inserted, replaced and swapped.
 fn mutated(source: &str, edits: Vec<Edit>) -> String {
     let mut tokens = tokens(source);
     for (edit, at, piece) in edits {
@@ -142,7 +143,7 @@ fn mutated(source: &str, edits: Vec<Edit>) -> String {
 }
 
 proptest! {
-    // Banks take long to factor.
+    // Banks are slow to factor.
     #![proptest_config(ProptestConfig {
         cases: 100,
         rng_seed: RngSeed::Fixed(53),
@@ -260,7 +261,7 @@ fn long_texts_take_no_long_time() {
         let (file, _) = parse(&text);
         drop(print(&file));
         let result = compile(&text);
-        // Generous, as tests run on busy machines: what is guarded against takes minutes or overflows the stack.
+        // Generous, as tests run on busy machines: a failure takes minutes or overflows the stack.
         let time = start.elapsed();
         assert!(time < Duration::from_secs(60), "{time:?} for {}…", text.chars().take(80).collect::<String>());
         if std::env::var_os("TIMES").is_some() {

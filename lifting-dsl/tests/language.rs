@@ -1,4 +1,4 @@
-//! What texts mean, and that printing loses nothing.
+//! The meaning of texts, and lossless printing.
 
 use lifting_dsl::ast::*;
 use lifting_dsl::factor;
@@ -93,7 +93,7 @@ fn cdf97_prints_as_it_is_written() {
 
 #[test]
 fn weights_form_groups() {
-    // Equal weights share a group, groups are ordered by their lowest offset, offsets ascend.
+    // Equal weights share a group; groups are ordered by lowest offset; offsets ascend.
     let g = groups("odd += 2*even[3] + even[1]*3 + (even[-2] + even[5])*2 - -even[0]*(1 + 2) - even[2];");
     let group = |weight, offsets: &[i32]| Group { weight: Weight::integer(weight), offsets: offsets.to_vec() };
     assert_eq!(g, [group(2, &[-2, 3, 5]), group(3, &[0, 1]), group(-1, &[2])]);

@@ -8,7 +8,7 @@ fn schemes() -> Vec<Scheme> {
     lifting_dsl::compile(include_str!("lattices.lift")).expect("it compiles").schemes
 }
 
-/// Samples that are not round, from positions `origin` on.
+/// Irregular samples.
 fn noise(n: usize) -> Vec<f64> {
     (0..n).map(|i| ((i * i * 31 + 7 * i + 3) % 97) as f64 / 7.0 - 5.0).collect()
 }
@@ -36,7 +36,7 @@ macro_rules! by_the_book {
 by_the_book!(in_f32, f32, to_f32);
 by_the_book!(in_f64, f64, to_f64);
 
-/// What the refusal of an even `lattice paper` advises: the bands of the paper, the high one a sample later.
+/// Checks the advice given on refusing an even `lattice paper`: the paper's bands, with the high one a sample later.
 #[test]
 fn a_swap_makes_a_lattice_of_the_paper_odd() {
     let scheme = |body: &str| {
@@ -62,7 +62,7 @@ fn a_swap_makes_a_lattice_of_the_paper_odd() {
     assert_eq!(found, expected);
 }
 
-/// Each stage's matrix as the scheme gives it, and that it is what was written.
+/// The matrices of the stages of a scheme.
 fn rows(stages: &[PairStage]) -> Vec<[[Weight; 2]; 2]> {
     stages.iter().map(|s| s.rows.clone()).collect()
 }
@@ -102,7 +102,7 @@ fn the_oracle_runs_stage_by_stage() {
     }
 }
 
-/// The steps of a lattice do what its stages do, but for rounding; and under other border rules they are what runs.
+/// Steps of a lattice agree with its stages up to rounding; under other border rules the steps run.
 #[test]
 fn steps_agree_but_for_rounding() {
     for scheme in schemes() {
@@ -130,6 +130,6 @@ fn steps_agree_but_for_rounding() {
 fn inverse_matrices_are_exact_where_the_stages_are_rational() {
     let stages = schemes()[2].inverse_stages(Boundary::Periodic).expect("a lattice");
     let third = |n: i64, d: i64| Weight::Rational(num_rational::BigRational::new(n.into(), d.into()));
-    // The inverse of [[1, 1/3], [-1, 2]], which is the first stage and so the last to be undone: its determinant is 7/3.
+    // The inverse of [[1, 1/3], [-1, 2]], with determinant 7/3: the first stage, so the last to be undone.
     assert_eq!(stages[2].rows, [[third(6, 7), third(-1, 7)], [third(3, 7), third(3, 7)]]);
 }

@@ -1,5 +1,5 @@
-//! The arrows of this crate point one way: core ← algebra ← language, and within a layer no modules use each other in a
-//! circle. Tests beside the code may use what they like.
+//! Dependencies of this crate's modules point one way: core ← algebra ← language, without cycles within a layer. Unit
+//! tests are exempt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ const LAYERS: [&str; 3] = ["core", "algebra", "language"];
 /// A file or folder of a layer, as in `core::oracle`.
 type Module = String;
 
-/// All `crate::…` that stand in the code of a file, tests and comments left out.
+/// All `crate::…` paths in the code of a file, without tests and comments.
 fn uses(source: &str) -> Vec<&str> {
     let code = source.split("#[cfg(test)]\nmod ").next().expect("never empty");
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -29,7 +29,7 @@ fn files(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// Which modules each module uses.
+/// The modules that each module uses.
 fn arrows() -> BTreeMap<Module, BTreeSet<Module>> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ fn layers_use_only_what_is_below_them() {
             assert!(rank(module) <= rank(from), "{from} uses {module}, which is above it");
         }
     }
-    // All three layers are there, and do use each other.
+    // All three layers exist, and use each other.
     assert!(
         arrows["language::validate"].contains("algebra::construct")
             && arrows["algebra::factor"].contains("core::oracle")
@@ -77,7 +77,7 @@ fn layers_use_only_what_is_below_them() {
 #[test]
 fn no_modules_use_each_other() {
     let mut arrows = arrows();
-    // What uses nothing that is left can be taken away; a circle cannot.
+    // Repeatedly remove modules that use none of the remaining ones; a cycle stays.
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();
         let before = arrows.len();

@@ -1,6 +1,6 @@
-//! `docs/language.md` against the language: its examples, its grammar, its limits and its index of codes.
+//! Checks of `docs/language.md` against the language: examples, grammar, limits and index of codes.
 //!
-//! `UPDATE=1 cargo test -p lifting-dsl --test suite reference` writes the index anew, from `src/language/codes.md`.
+//! `UPDATE=1 cargo test -p lifting-dsl --test suite reference` rewrites the index from `src/language/codes.md`.
 
 use lifting_dsl::body::{Factor, MAX_STAGES, MAX_TAPS};
 use lifting_dsl::parse::MAX_DEPTH;
@@ -21,7 +21,7 @@ fn reference() -> String {
     std::fs::read_to_string(path()).expect("the reference").replace("\r\n", "\n")
 }
 
-/// The blocks of code with their info strings.
+/// Code blocks with their info strings.
 fn blocks(text: &str) -> Vec<(&str, &str)> {
     let blocks = text.split("\n```").skip(1).step_by(2);
     blocks.map(|block| block.split_once('\n').expect("a line break")).collect()

@@ -1,4 +1,4 @@
-//! The generated filters against PyWavelets' tables, and what high precision is for.
+//! Generated filters against PyWavelets' tables, and the need for high precision.
 
 use lifting_dsl::factor::{self, Options};
 use lifting_dsl::float::Float;
@@ -33,13 +33,13 @@ fn generated_filters_are_those_of_pywavelets() {
     for (name, dec_lo, rec_lo) in tables() {
         let pair = wavelet(&name).unwrap();
         if name == "dmey" {
-            // PyWavelets' does not reconstruct: ours is the nearest that does.
+            // PyWavelets' filter does not reconstruct: ours is the nearest that does.
             let off = distance(&pair.rec_lo, &rec_lo);
             assert!((8.0e-4..8.1e-4).contains(&off), "{off:e}");
             continue;
         }
         let off = distance(&pair.dec_lo, &dec_lo).max(distance(&pair.rec_lo, &rec_lo));
-        // PyWavelets' own tables of the symlets and of the biorthogonal wavelets are good to 12 digits only.
+        // PyWavelets' tables of symlets and biorthogonal wavelets are only good to 12 digits.
         assert!(off < 2e-11, "{name}: {off:e}");
         checked += 1;
     }

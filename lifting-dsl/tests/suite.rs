@@ -1,4 +1,4 @@
-//! The language's tests as one program: `cargo test -p lifting-dsl --test suite language`.
+//! The language's tests in one program: `cargo test -p lifting-dsl --test suite language`.
 
 mod diagnostics;
 mod hostile;

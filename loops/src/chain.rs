@@ -1,49 +1,50 @@
-//! The steps of a scheme on pairs of samples that arrive one after another: along columns a register is part of a row,
-//! along rows it is a run of pairs.
+//! Delay lines: the steps of a scheme on a stream of pairs of samples.
+//!
+//! Along columns a register is part of a row; along rows it is a run of pairs.
 //!
 //! rewrite: "a step on all samples of a line, then the next step" → every step on each pair as it arrives. A pair is a
-//! sample t of the phase that the first step updates, and the sample u after it. A step with T samples on either side
-//! of the one that it updates runs T − 1 pairs late on those, so what it reads are the last 2T samples of the other
-//! phase, and what the next step updates are those samples, T pairs late: delays are all that there is.
+//! sample t of the phase that the first step updates, and the next sample u. A step with T samples on either side of
+//! its target runs T − 1 pairs late. It reads the last 2T samples of the other phase, and the next step updates those
+//! samples, T pairs late. So the only state is delays.
 
 #![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
 
 use crate::vector::{Bits, Vector, Whole};
 
-/// The most samples on either side of one that a step updates.
+/// Most samples that a step reads on either side of its target.
 const MAX_SIDES: usize = 4;
 
-/// The most steps of a loop.
+/// Most steps of a loop.
 pub const MAX_STEPS: usize = 5;
 
-/// The most samples that a step reads.
+/// Most samples that a step reads.
 const MAX_READS: usize = 2 * MAX_SIDES;
 
-/// Room for what is delayed along columns.
+/// Slots of the delay line along columns.
 const MAX_SLOTS: usize = 18;
 
-/// A step in numbers: `target ∓= (Σ weight·sample + rounding) >> shift`.
+/// The parameters of a step: `target ∓= (Σ weight·sample + rounding) >> shift`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weights {
-    /// Of the samples to the left and right, nearest first.
+    /// Weights of the samples to the left and right, nearest first.
     pub weights: [[Option<f64>; 2]; MAX_SIDES],
-    /// Whether samples to the left and right are summed before they are multiplied.
+    /// Whether samples to the left and right are added before the multiplication.
     pub summed: bool,
-    /// A whole number where samples are; 0 where they are real.
+    /// A whole number for integer samples; 0 for real samples.
     pub rounding: f64,
-    /// Bits; less than those of a sample. 0 for real samples.
+    /// Shift in bits, less than those of a sample; 0 for real samples.
     pub shift: u32,
-    /// Of integers; real weights are negative instead, which gives the same bits.
+    /// Whether an integer step subtracts. Real weights are negated instead, which gives the same bits.
     pub subtract: bool,
 }
 
 impl Weights {
-    /// Samples on either side, at most.
+    /// Most samples on either side.
     pub fn sides(&self) -> usize {
         self.weights.iter().rposition(|pair| *pair != [None; 2]).map_or(0, |side| side + 1)
     }
 
-    /// Whether a line that is mirrored is lifted as one that goes on.
+    /// Whether left and right weights are equal, so that the step commutes with reflection.
     pub fn symmetric(&self) -> bool {
         self.weights.iter().all(|[left, right]| left == right)
     }
@@ -51,19 +52,19 @@ impl Weights {
 
 /// The arithmetic of one step.
 pub(crate) trait Op<V>: Copy {
-    /// Samples on either side.
+    /// Samples on either side of the target.
     const SIDES: usize;
-    /// Whether samples are multiplied after the last step (before the first one, in synthesis).
+    /// Whether samples are scaled after the last step (in synthesis, before the first one).
     const SCALES: bool;
     /// # Safety
     /// The machine has the instructions.
     unsafe fn new(step: &Weights) -> Self;
-    /// `last` are the samples that the step reads, the last one first.
+    /// Applies the step; `last` holds the samples that it reads, latest first.
     ///
     /// # Safety
     /// The machine has the instructions.
     unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V;
-    /// The same along a row, where each of `last` has the lanes of the one before it moved up by one.
+    /// [`Op::apply`] along a row, where each of `last` is its predecessor with lanes moved up by one.
     ///
     /// # Safety
     /// The machine has the instructions.
@@ -74,11 +75,11 @@ pub(crate) trait Op<V>: Copy {
     }
 }
 
-/// All steps.
+/// All steps of a scheme.
 pub(crate) trait Chain<V: Vector>: Copy {
     const STEPS: usize;
     const SIDES: usize;
-    /// Whether samples are multiplied after the last step (before the first one, in synthesis).
+    /// Whether samples are scaled after the last step (in synthesis, before the first one).
     const SCALES: bool;
     /// # Safety
     /// The machine has the instructions.
@@ -87,15 +88,14 @@ pub(crate) trait Chain<V: Vector>: Copy {
     /// The machine has the instructions.
     unsafe fn apply<L: Line<V>>(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V;
 
-    /// Registers that a line along columns delays.
+    /// Delayed registers per line along columns.
     const DOWN: usize = Self::SIDES - 1 + Self::STEPS * (2 * Self::SIDES - 1);
-    /// The last result of pair (t, u) is so many samples before t, and the one before it follows that.
+    /// Distance in samples of the last result of pair (t, u) before t; the preceding result follows it.
     const BACK: usize = 2 * Self::STEPS * (Self::SIDES - 1) + Self::STEPS - 1;
-    /// A result depends on so many samples on either side.
+    /// Samples on either side on which a result depends.
     const REACH: usize = Self::STEPS * (2 * Self::SIDES - 1);
 
-    /// The next pair arrives; of the results that it leads to, the one of the last step, the one after it, and the one
-    /// before it.
+    /// Takes the next pair; returns the new result of the last step, the one after it, and the one before it.
     ///
     /// # Safety
     /// The machine has the instructions.
@@ -103,7 +103,7 @@ pub(crate) trait Chain<V: Vector>: Copy {
     unsafe fn run<L: Line<V>>(&self, t: V, u: V, line: &mut L) -> [V; 3] {
         let (mut target, mut new) = (t, u);
         let mut last = [u; MAX_READS];
-        // Written out, as compilers leave a loop of long steps alone, and what it delays then stays in memory.
+        // Unrolled by hand: compilers do not unroll a loop of long steps, and its delays then stay in memory.
         macro_rules! steps {
             ($($step:literal)*) => {$(
                 if $step < Self::STEPS {
@@ -124,9 +124,9 @@ pub(crate) trait Chain<V: Vector>: Copy {
     }
 }
 
-/// A line that delays.
+/// A delay line.
 pub(crate) trait Line<V> {
-    /// A new sample, and the `depth` ones before it.
+    /// A new sample, and the `depth` samples before it.
     ///
     /// # Safety
     /// The machine has the instructions.
@@ -136,7 +136,7 @@ pub(crate) trait Line<V> {
     unsafe fn apply<O: Op<V>>(op: O, target: V, last: &[V; MAX_READS]) -> V;
 }
 
-/// A line along columns: what is delayed are registers.
+/// A delay line along columns, of registers.
 pub(crate) struct Down<V> {
     pub slots: [V; MAX_SLOTS],
     pub at: usize,
@@ -160,7 +160,7 @@ impl<V: Vector> Line<V> for Down<V> {
     }
 }
 
-/// A line along rows: what is delayed are lanes, from one register to the next.
+/// A delay line along rows, of lanes carried from one register to the next.
 pub(crate) struct Across<'a, V> {
     pub slots: &'a mut [V; MAX_STEPS + 1],
     pub at: usize,
@@ -185,7 +185,7 @@ impl<V: Vector> Line<V> for Across<'_, V> {
     }
 }
 
-/// `N` steps of a kind.
+/// `N` steps of one kind.
 #[derive(Clone, Copy)]
 pub(crate) struct All<O, const N: usize>([O; N]);
 
@@ -232,7 +232,7 @@ impl<V: Vector> Op<V> for Summed<V> {
     }
 }
 
-/// `target += v·a + w·b`, of which one may not be there: then it is replaced by 0, and multiplied by −1, since −0
+/// `target += v·a + w·b`, of which one may be absent. Its sample is then replaced by 0 and its weight by −1: adding −0
 /// changes no sum.
 #[derive(Clone, Copy)]
 pub(crate) struct Single<V> {
@@ -265,8 +265,8 @@ impl<V: Vector> Op<V> for Single<V> {
     }
 }
 
-/// `N` steps of two products each. Only the first one has one product, of the sample to the right (or left), and the
-/// last one, of the sample on the other side.
+/// `N` steps of two products each, except the first and the last. The first has one product, of the sample to the right
+/// (or left); the last has one, of the sample on the other side.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends<V, const N: usize, const RIGHT: bool>([[V; 2]; N]);
 
@@ -302,7 +302,7 @@ impl<V: Vector, const N: usize, const RIGHT: bool> Chain<V> for Ends<V, N, RIGHT
     }
 }
 
-/// Two steps of integers.
+/// Two integer steps.
 #[derive(Clone, Copy)]
 pub(crate) struct Two<A, B>(A, B);
 
@@ -329,7 +329,7 @@ impl<V: Vector, A: Op<V>, B: Op<V>> Chain<V> for Two<A, B> {
     }
 }
 
-/// ⌊(a + b) / 2⌋ without a bit more.
+/// ⌊(a + b) / 2⌋ without an extra bit.
 #[inline(always)]
 unsafe fn average<V: Bits>(a: V, b: V) -> V {
     // SAFETY: by the caller's promise.
@@ -382,14 +382,14 @@ impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
     }
 }
 
-/// Any step on 16-bit integers with weights of 16 bits: one instruction multiplies and sums two samples that follow one
-/// another, in 32 bits, of which the lower 16 are kept. Along columns, lanes of two registers make such pairs. Along a
-/// row they are there: of a register for each odd lane, of the one that is moved up for each even one.
+/// Any step on 16-bit integers with 16-bit weights. One instruction multiplies and adds two neighbouring samples in 32
+/// bits, of which the lower 16 are kept. Along columns, interleaved lanes of two registers form the pairs. Along a row
+/// they are adjacent: the register itself has the pairs of odd lanes, its copy moved up by one those of even lanes.
 ///
 /// rewrite: `x − ((Σ + r) >> s)` → `x + ((−Σ − r + 2ˢ − 1) >> s)`, so that all steps add.
 #[derive(Clone, Copy)]
 pub(crate) struct Dot<V, const SIDES: usize> {
-    /// Of samples `2k + 1` of the last ones in even lanes, of samples `2k` in odd ones.
+    /// Even lanes: weights of samples `2k + 1` of `last`; odd lanes: weights of samples `2k`.
     weights: [V; SIDES],
     rounding: V,
     shift: u32,
@@ -445,7 +445,7 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
     }
 }
 
-/// `target ∓= (a + b + rounding) >> shift`, of 32 bits.
+/// `target ∓= (a + b + rounding) >> shift`, in 32 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<V, const SUBTRACT: bool> {
     rounding: V,
@@ -467,11 +467,11 @@ impl<V: Whole, const SUBTRACT: bool> Op<V> for Pair<V, SUBTRACT> {
     }
 }
 
-/// Any step on integers of 32 bits. `MIRRORED`: samples to the left and right have the same weight, and are summed
-/// before they are multiplied.
+/// Any step on 32-bit integers. `MIRRORED`: samples to the left and right have equal weights, and are added before the
+/// multiplication.
 #[derive(Clone, Copy)]
 pub(crate) struct Products<V, const SIDES: usize, const MIRRORED: bool> {
-    /// Of the left and of the right.
+    /// Weights of the left and of the right.
     weights: [[V; 2]; SIDES],
     rounding: V,
     shift: u32,

@@ -1,26 +1,26 @@
-//! The ends of rows in registers, for sets that pick lanes of two registers in one instruction.
+//! Row ends in registers, for instruction sets that permute lanes of two registers in one instruction.
 //!
-//! rewrite: "an array of the samples beyond the end and those beside it, which is then read" → a register that is
-//! picked from the first register of the row and the last one. The numbers of lanes were found when the plan was made.
-//! What is read soon after it was written in other pieces would wait for all stores before it, and these go to memory.
+//! rewrite: "build an array of the samples around the end, then load from it" → permute lanes of the first and the last
+//! register of the row. The plan computes the lane numbers. Loading data just written in other pieces would wait for
+//! all earlier stores, and these go to memory.
 
 use crate::vector::{Storage, Vector};
 
-/// Lanes of registers that are not all in a row (or band). Samples before the first one and after the last one are put
-/// together from the first register and the last one.
+/// Lanes of registers that cross the ends of a row (or band). The samples beyond the ends are lanes of the first and
+/// the last register.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
     length: usize,
-    /// Numbers of lanes, as wide as lanes: for samples from `-ahead` on to the end of the first register, and from the
-    /// last register on.
+    /// Lane numbers, as wide as lanes: for samples from `-ahead` to the end of the first register, and from the last
+    /// register on.
     numbers: Vec<u8>,
     ahead: usize,
 }
 
 impl Edges {
-    /// For a row (or band) of `length` samples, of which registers have `lanes` lanes of `bytes` bytes, and where samples
-    /// so far beyond the ends are read. `index` says where these are in the row, if anyone looks at them. `None` if that
-    /// is not in the registers.
+    /// Edges of a row (or band) of `length` samples, in registers of `lanes` lanes of `bytes` bytes, for reads up to
+    /// `around` samples beyond the ends. `index` gives the position in the row of a sample beyond, or `None` if it is
+    /// never used. `None` if a position lies in neither the first nor the last register.
     pub fn new(
         lanes: usize,
         bytes: usize,

@@ -1,4 +1,4 @@
-//! The loops that there are: by instruction sets, by types of samples, and by shapes of steps.
+//! Loop table: by instruction set, sample type and shape of steps.
 
 use crate::chain::Weights;
 use crate::isa::Isa;
@@ -15,54 +15,54 @@ use half::{bf16, f16};
 #[cfg(target_arch = "x86_64")]
 use std::any::TypeId;
 
-/// A compiled loop, and what it is made for.
+/// A compiled loop and its properties.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
-    /// What is called.
+    /// The function.
     pub kernel: Kernel,
     /// Samples in a register.
     pub lanes: usize,
-    /// Registers that are delayed along columns, in all.
+    /// Registers of the delay line along columns.
     pub state: usize,
-    /// The last result of a pair of samples is so many samples before the first one of them.
+    /// Distance in samples of the last result of a pair before the pair's first sample.
     pub back: usize,
-    /// A result depends on so many samples on either side.
+    /// Samples on either side on which a result depends.
     pub reach: usize,
-    /// Whether lanes of two registers are picked in one instruction, so that [`Level::edges`] is looked at.
+    /// Whether the loop permutes lanes of two registers in one instruction, and so uses [`Level::edges`].
     pub picks: bool,
 }
 
 impl Loop {
-    /// Samples beyond the ends of a row that registers have lanes of, at most.
+    /// Most samples beyond the ends of a row that registers have lanes for.
     pub fn around(&self) -> usize {
         let pair = 2 * self.lanes;
         2 * pair + self.back + 2 + (self.back + 1 + self.reach).div_ceil(pair) * pair
     }
 }
 
-/// What a kernel is looked for with.
+/// The request for a loop.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Steps, which update the two phases in turn.
+    /// The steps, which update the two phases alternately.
     pub steps: &'a [Weights],
-    /// The most of [`Weights::sides`].
+    /// Maximum of [`Weights::sides`].
     pub sides: usize,
-    /// Or synthesis.
+    /// Analysis, or else synthesis.
     pub analysis: bool,
-    /// Samples of a row.
+    /// Samples per row.
     pub n: usize,
-    /// What is lifted.
+    /// Direction of lifting.
     pub along: Along,
 }
 
-/// What a loop does.
+/// Direction of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
-    /// A row at a time.
+    /// Along rows, one row at a time.
     Rows,
-    /// Four rows at a time, along columns alone.
+    /// Along columns only, four rows at a time.
     Columns,
-    /// Four rows at a time.
+    /// Along rows and columns, four rows at a time.
     Both,
 }
 
@@ -71,7 +71,7 @@ pub fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
     None
 }
 
-/// The loop of an instruction set for samples `T`, if there is one: of a smaller one, where rows are too short.
+/// The loop of an instruction set for samples `T`, if there is one; of a narrower set if rows are too short.
 #[cfg(target_arch = "x86_64")]
 pub fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
     let samples = TypeId::of::<T>();
@@ -91,8 +91,8 @@ impl Wanted<'_> {
         self.plain(k, subtract) && (step.rounding, step.shift) == (rounding, shift)
     }
 
-    /// The number of steps, and whether the first one reads the sample to the right, if all are of two products but for
-    /// the first and the last one, which read one sample each, on different sides.
+    /// Number of steps, and whether the first one reads the sample to the right. `None` unless all steps have two
+    /// products, except the first and the last, which read one sample each, on different sides.
     fn ends(&self) -> Option<(usize, bool)> {
         let reads = |step: &Weights| step.weights[0].map(|weight| weight.is_some());
         let [first, middle @ .., last] = self.steps else { return None };
@@ -105,13 +105,14 @@ impl Wanted<'_> {
         }
     }
 
-    /// Whether step `k` is that with any rounding and shift, where no step has more than one sample on either side.
+    /// Whether step `k` is `x ∓= (a + b + rounding) >> shift` with any rounding and shift; no step may read more than
+    /// one sample on either side.
     fn plain(&self, k: usize, subtract: bool) -> bool {
         self.steps[k].weights[0] == [Some(1.0); 2] && self.steps[k].subtract == subtract
     }
 }
 
-/// The loops of an instruction set: those of 64-bit reals and 32-bit integers where they gain enough.
+/// The loops of one instruction set; those of 64-bit reals and 32-bit integers only if they gain enough.
 #[cfg(target_arch = "x86_64")]
 macro_rules! set {
     ($set:ident, $($features:literal)?, $f32:ident, $i16:ident $(, $f64:ident, $i32:ident)?) => {
@@ -151,7 +152,7 @@ macro_rules! set {
                 either::<V, S, C, C>(wanted)
             }
 
-            /// Steps of analysis, and of synthesis: as many.
+            /// The loop for steps of analysis `C` or of synthesis `B`, equally many.
             fn either<V: Vector, S: Storage<V>, C: Chain<V>, B: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
                 let kernel: Kernel = match (wanted.along, wanted.analysis) {
                     (Along::Both, true) => analysis::<V, S, C, ROWS>,
@@ -209,7 +210,7 @@ macro_rules! set {
                 }
             }
 
-            /// Steps of a product of a sum of two reals.
+            /// Steps of a product with a sum of two reals.
             fn pairs<V: Vector, S: Storage<V>>(wanted: Wanted<'_>) -> Option<Loop> {
                 match (wanted.steps.len(), wanted.steps.iter().all(|step| step.summed)) {
                     (2, true) => of::<V, S, All<Summed<V>, 2>>(wanted),
@@ -218,7 +219,7 @@ macro_rules! set {
                 }
             }
 
-            /// Integers of 16 bits.
+            /// 16-bit integers.
             fn narrow(wanted: Wanted<'_>) -> Option<Loop> {
                 type V = $i16;
                 match (wanted.steps.len(), wanted.sides) {
@@ -237,7 +238,7 @@ macro_rules! set {
             }
 
             $(
-                /// Integers of 32 bits.
+                /// 32-bit integers.
                 fn whole(wanted: Wanted<'_>) -> Option<Loop> {
                     type V = $i32;
                     let mirrored = wanted.steps.iter().all(Weights::symmetric);

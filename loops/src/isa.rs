@@ -3,23 +3,23 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The widest instructions that loops may use. The order is that of their width.
+/// The widest instructions that loops may use, ordered by width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
-    /// What every processor of the architecture has: SSE2 on x86-64, NEON on AArch64.
+    /// The baseline of the architecture: SSE2 on x86-64, NEON on AArch64.
     Baseline,
-    /// 256 bits.
+    /// 256 bits: AVX2 and F16C.
     Avx2,
     /// 512 bits: AVX-512 F, BW, DQ and VL.
     Avx512,
 }
 
 impl Isa {
-    /// What the machine has.
+    /// The widest set of this machine.
     #[cfg(target_arch = "x86_64")]
     pub fn of_machine() -> Isa {
         use std::arch::is_x86_feature_detected as has;
-        // The 16-bit floats come with AVX2 on every machine that has it, but are a flag of their own.
+        // Every machine with AVX2 has 16-bit float conversions, but under a separate flag.
         let avx2 = has!("avx2") && has!("f16c");
         if avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
             Isa::Avx512
@@ -30,7 +30,7 @@ impl Isa {
         }
     }
 
-    /// What the machine has.
+    /// The widest set of this machine.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn of_machine() -> Isa {
         Isa::Baseline

@@ -1,10 +1,10 @@
-//! The loops: two pairs of rows at a time, a register of columns after the other, all steps along rows and columns.
+//! The loops: two pairs of rows at a time, register by register, all steps along rows and columns.
 //!
-//! What is called in a loop is always inlined: `array::map`, `as_flattened` and closures may be calls, for which all
-//! registers are saved.
+//! Every function called in a loop is always inlined. `array::map`, `as_flattened` and closures may become calls, which
+//! save all registers.
 //!
-//! Beyond the ends of rows are more samples, by the border rule, in buffers of a few registers. So a row is three
-//! segments: a head from a buffer, what is read where it stands, and a tail from a buffer.
+//! Beyond the ends of rows, buffers of a few registers hold samples by the border rule. So a row has three segments: a
+//! head from a buffer, a middle read in place, and a tail from a buffer.
 
 #![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
 
@@ -15,74 +15,73 @@ use crate::vector::{Storage, Vector};
 /// Rows that arrive together.
 pub const ROWS: usize = 4;
 
-/// Bytes of [`Event::buffers`], at most.
+/// Largest size of [`Event::buffers`], in bytes.
 pub const BUFFERS: usize = ROWS * BUFFER * 64;
 
-/// Registers of the buffers of a row: a head of up to three pairs of registers and a tail of as many, and room for what
-/// whole registers copy more after the head and before the tail.
+/// Registers of the buffers of a row: a head and a tail of up to three pairs of registers each, and slack for whole
+/// registers copied past the head and before the tail.
 const BUFFER: usize = 16;
 
-/// Bytes from what is read along columns to what is fetched.
+/// Prefetch distance along columns, in bytes.
 const AHEAD: usize = 2048;
 
-/// What kernels need of a level.
+/// Parameters of a level.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// The steps, in their order; others do not matter.
+    /// The steps, in order; unused entries are ignored.
     pub steps: [Weights; MAX_STEPS],
-    /// Of results of the last step and of the others (in synthesis, of samples that the first step updates, and of the
-    /// others), along columns and along rows.
+    /// Scaling factors, products of those along columns and rows. Analysis: of results of the last step, and of the
+    /// others. Synthesis: of samples that the first step updates, and of the others.
     pub factors: [f64; 2],
-    /// Samples of a row.
+    /// Samples per row.
     pub n: usize,
     /// Whether the first sample of a row is not a result of the last step.
     pub late: bool,
-    /// Where the samples before the first one are in their rows (or bands), nearest first.
+    /// Indices in their rows (or bands) of the samples before the first one, nearest first.
     pub left: Vec<usize>,
-    /// The same for those after the last one.
+    /// Indices of the samples after the last one, nearest first.
     pub right: Vec<usize>,
-    /// The same for registers: of rows, or of the two bands that make them.
+    /// Lane permutations for the ends of rows, or of the two bands that form them.
     pub edges: [Edges; 2],
 }
 
-/// Four rows.
+/// Four rows: sources, targets and state.
 pub struct Event {
-    /// In analysis rows, in synthesis their bands: first the one of the samples that the first step updates.
+    /// Rows in analysis, bands in synthesis; the band of the samples that the first step updates comes first.
     pub from: [[*const u8; 2]; ROWS],
-    /// The same, of rows that arrive next.
+    /// Sources of the next rows, for prefetching.
     pub next: [[*const u8; 2]; ROWS],
-    /// Whether these are to be fetched.
+    /// Whether to prefetch these.
     pub fetch: bool,
-    /// Results of the last step, and those after them, twice: in analysis bands in that order, in synthesis rows.
+    /// Results of the last step, and the other results, twice: in analysis bands in that order, in synthesis rows.
     pub to: [[*mut u8; 2]; ROWS],
-    /// What of that goes past the caches: by rows, then bands.
+    /// Targets that use non-temporal stores: by rows, then bands.
     pub stream: [[bool; 2]; 2],
     /// [`BUFFERS`] bytes for the ends of rows.
     pub buffers: *mut u8,
-    /// What is delayed along columns.
+    /// Delay lines along columns.
     pub state: *mut u8,
-    /// Lanes of the first register that are before the first result, so that registers are stored where lines of the
-    /// cache begin.
+    /// Lanes of the first register before the first result; makes stores start at cache lines.
     pub skip: usize,
-    /// Registers along a row that are made, of a row alone.
+    /// Range of registers along a row, for a single row.
     pub range: (usize, usize),
 }
 
 /// A compiled loop.
 ///
 /// # Safety
-/// Pointers are valid for what the level and the loop that was found say, and the machine has the instructions.
+/// Pointers must be valid for the level and the loop, and the machine must have the instructions.
 pub type Kernel = unsafe fn(&Level, &Event);
 
-/// Where registers are along a row.
+/// Positions of registers along a row.
 struct Place {
-    /// The sample that lane 0 of register 0 begins with.
+    /// The sample in lane 0 of register 0.
     first: isize,
-    /// Registers before that, from which delays are filled.
+    /// Registers before register 0 that only fill delays.
     warm: usize,
-    /// Registers from 1 to this have all samples that they read, and write all lanes.
+    /// End of the full registers, from 1: all their reads are inside the row, and all their lanes are stored.
     full: usize,
-    /// The end.
+    /// Number of registers.
     vectors: usize,
 }
 
@@ -103,7 +102,8 @@ impl Place {
 }
 
 impl Place {
-    /// Registers of a head or tail that only fill delays, and the first one of it, of a range that begins there.
+    /// For the head or tail of a range that begins at `begin`: the registers that only fill delays, and the first
+    /// register.
     #[inline(always)]
     fn edge(&self, segment: usize, begin: usize) -> (usize, isize) {
         match segment {
@@ -112,7 +112,7 @@ impl Place {
         }
     }
 
-    /// Registers of head, middle and tail in a range that begins at 0 or after the head, and ends before the tail or
+    /// Registers of head, middle and tail in a range. It begins at 0 or after the head, and ends before the tail or
     /// with it.
     #[inline(always)]
     fn lengths(&self, (begin, end): (usize, usize)) -> [usize; 3] {
@@ -121,13 +121,13 @@ impl Place {
     }
 }
 
-/// Registers of columns whose state a level of `n` samples keeps, at most.
+/// Most registers of columns with state in a level of `n` samples.
 pub(crate) fn columns_of<V: Vector, C: Chain<V>>(n: usize) -> usize {
     let place = Place::new::<V, C>(n, V::LANES - 1, true);
     place.vectors + place.warm
 }
 
-/// Whether rows of so many samples are long enough.
+/// Whether rows of `n` samples are long enough.
 pub(crate) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
     const {
         let reach = if V::PICKS { V::LANES - 1 } else { 2 * V::LANES };
@@ -136,11 +136,11 @@ pub(crate) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
     n >= 4 * V::LANES + C::BACK + C::REACH
 }
 
-/// Stores the lanes of `x` that are results `0..count` of a row, where lane 0 is result `at`.
+/// Stores the lanes of `x` that are results `0..count` of a row; lane 0 is result `at`.
 #[inline(always)]
 unsafe fn partial<V: Vector, S: Storage<V>>(x: V, to: *mut S, at: isize, count: usize) {
     let (from, end) = ((-at).max(0), (count as isize - at).min(V::LANES as isize));
-    // SAFETY: lanes of the register, and results that there are.
+    // SAFETY: in-range lanes and results.
     unsafe {
         if from == 0 && end == V::LANES as isize {
             S::store(x, to.offset(at));
@@ -150,7 +150,7 @@ unsafe fn partial<V: Vector, S: Storage<V>>(x: V, to: *mut S, at: isize, count: 
     }
 }
 
-/// Copies `count` samples, and up to a register more after them.
+/// Copies `count` samples, rounded up to whole registers.
 #[inline(always)]
 unsafe fn copy_on<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
     for i in 0..count.div_ceil(V::LANES) {
@@ -159,7 +159,7 @@ unsafe fn copy_on<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
     }
 }
 
-/// Copies `count` samples before `from` to before `to`, and up to a register more before them.
+/// Copies the `count` samples before `from` to before `to`, rounded up to whole registers.
 #[inline(always)]
 unsafe fn copy_back<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
     for i in 1..=count.div_ceil(V::LANES) {
@@ -168,8 +168,8 @@ unsafe fn copy_back<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
     }
 }
 
-/// A block for each of the first `$count` rows, written out if that is asked for: compilers leave a loop of it alone,
-/// and what is delayed along rows then goes through memory.
+/// A block for each of the first `$count` rows, unrolled by hand if asked for. Compilers do not unroll the loop, and
+/// delays along rows then go through memory.
 macro_rules! rows {
     ($count:ident, $written_out:expr, $r:ident, $body:block) => {
         if const { $written_out } {
@@ -203,11 +203,11 @@ fn pointers<S>(bytes: &[[*mut u8; 2]; ROWS]) -> [[*mut S; 2]; ROWS] {
     pointers
 }
 
-/// A line of the cache that is needed soon, wherever that is.
+/// Prefetches a cache line.
 #[inline(always)]
 pub fn fetch<S>(from: *const S) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint.
+    // SAFETY: a hint, valid for any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.cast());
     }
@@ -215,7 +215,7 @@ pub fn fetch<S>(from: *const S) {
     let _ = from;
 }
 
-/// Orders stores past the caches before what other threads see of this one.
+/// Orders non-temporal stores before later stores that other threads may see.
 pub fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every processor of the architecture has it.
@@ -224,7 +224,7 @@ pub fn fence() {
     }
 }
 
-/// Analysis of `R` rows: of four, or along one alone.
+/// Analysis of `R` rows: of four, or of a single one along rows only.
 ///
 /// # Safety
 /// Rows and bands are valid, and the machine has the instructions.
@@ -233,7 +233,7 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
     let (n, late, skip, pair) = (level.n, level.late, event.skip, 2 * V::LANES);
     let place = Place::new::<V, C>(n, skip, late);
     let first = place.first;
-    // SAFETY: `first` is where rows and buffers were made for.
+    // SAFETY: rows and buffers were made for `first`.
     unsafe {
         let mut segments = [[std::ptr::null::<S>(); R]; 3];
         for r in 0..R {
@@ -283,7 +283,7 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
     }
 }
 
-/// Synthesis of `R` rows: of four, or along one alone.
+/// Synthesis of `R` rows: of four, or of a single one along rows only.
 ///
 /// # Safety
 /// Bands and rows are valid, and the machine has the instructions.
@@ -292,10 +292,10 @@ pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
     let (n, late, skip, lanes) = (level.n, level.late, event.skip, V::LANES);
     let place = Place::new::<V, C>(n, skip, late);
     let (first, head) = (place.first, (place.warm + 1) * lanes);
-    // The sample that a buffer of heads (tails) begins with, and where that is in its band, if it is there.
+    // First sample of a head (tail) buffer.
     let begin = first - (2 * place.warm * lanes) as isize;
     let end = first + (2 * place.full * lanes) as isize;
-    // SAFETY: `first` is where bands and buffers were made for.
+    // SAFETY: bands and buffers were made for `first`.
     unsafe {
         let mut segments = [[[std::ptr::null::<S>(); 2]; R]; 3];
         for r in 0..R {
@@ -355,25 +355,25 @@ pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
     }
 }
 
-/// What the parts of rows have in common.
+/// Parameters shared by the segments of a row.
 struct Part<'a, V: Vector, S, C> {
     chain: C,
     factors: [V; 2],
     to: [[*mut S; 2]; ROWS],
     stream: [[bool; 2]; 2],
-    /// Results of a row (of each band, in analysis).
+    /// Results per row (per band, in analysis).
     counts: [usize; 2],
     next: Option<&'a [[*const u8; 2]; ROWS]>,
     first: isize,
     edges: &'a [Edges; 2],
 }
 
-/// What goes on from register to register.
+/// State carried from register to register.
 struct Walk<V: Vector, const R: usize> {
-    /// What is delayed along rows, and along columns.
+    /// Delay lines along rows and along columns.
     slots: [[V; MAX_STEPS + 1]; R],
     state: *mut V::Lane,
-    /// The first lane's place in its row (or band).
+    /// Position of the first lane in its row (or band).
     at: isize,
 }
 
@@ -403,9 +403,9 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         }
     }
 
-    /// `count` registers, of which the first `warm` only fill delays. `WHOLE`: all lanes are in their rows, and results.
-    /// Then `LATE` holds, not `late`: what a loop is made for has to be known before it is optimised. If not, and if
-    /// lanes are picked, rows are given from their beginnings, and `begin` is the first sample.
+    /// Analyses `count` registers, of which the first `warm` only fill delays. `WHOLE`: all lanes are inside their
+    /// rows, and results; then `LATE` applies instead of `late`, as a constant that the compiler can specialise for.
+    /// Otherwise, if lanes are permuted, `rows` point to the beginnings and `begin` is the first sample.
     #[inline(always)]
     unsafe fn analysis<const R: usize, const WHOLE: bool, const LATE: bool>(
         &self,
@@ -418,7 +418,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         let Part { chain, factors, to, stream, counts, next, first, edges } = self;
         let late = if WHOLE { LATE } else { late };
         let pair = 2 * V::LANES;
-        // Of its own: in registers where rows are written out.
+        // A local copy stays in registers if rows are unrolled.
         let mut slots = walk.slots;
         // SAFETY: by the caller's promise.
         unsafe {
@@ -484,7 +484,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         walk.slots = slots;
     }
 
-    /// Register `i` of a band of a row, as `synthesis` has it.
+    /// Register `i` of a band of a row, as in `synthesis`.
     #[inline(always)]
     unsafe fn load<const WHOLE: bool>(&self, row: *const S, band: usize, begin: isize, i: usize) -> V {
         let at = (i * V::LANES) as isize;
@@ -499,7 +499,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         }
     }
 
-    /// The same backwards.
+    /// Synthesises `count` registers; parameters as in `analysis`.
     #[inline(always)]
     unsafe fn synthesis<const R: usize, const WHOLE: bool, const LATE: bool>(
         &self,
@@ -512,7 +512,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         let Part { chain, factors, to, stream, counts, next, first, .. } = self;
         let late = if WHOLE { LATE } else { late };
         let lanes = V::LANES;
-        // Of its own: in registers where rows are written out.
+        // A local copy stays in registers if rows are unrolled.
         let mut slots = walk.slots;
         // SAFETY: by the caller's promise.
         unsafe {
@@ -544,7 +544,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                     }
                 }
                 let at = walk.at;
-                // What longer steps along columns need at the same time leaves no room to write rows out.
+                // Longer steps along columns leave no registers for unrolling the rows.
                 rows!(R, WHOLE && C::SIDES == 1, r, {
                     let [mut t, mut u] = x[r];
                     if C::SCALES {
@@ -569,15 +569,15 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
     }
 }
 
-/// The lanes of samples `0..count` of a row, where lane 0 is sample `at`; others are anything.
+/// The lanes of samples `0..count` of a row, where lane 0 is sample `at`; other lanes are arbitrary.
 #[inline(always)]
 unsafe fn some<V: Vector, S: Storage<V>>(from: *const S, at: isize, count: usize) -> V {
     let (first, end) = ((-at).max(0), (count as isize - at).min(V::LANES as isize));
-    // SAFETY: lanes of the register, and samples that there are.
+    // SAFETY: in-range lanes and samples.
     unsafe { S::load_some(from.wrapping_offset(at), first as usize, end as usize) }
 }
 
-/// Four rows, along columns alone: samples `0..event.range.1`, one band.
+/// Four rows, along columns only: samples `0..event.range.1`, one band.
 ///
 /// # Safety
 /// Rows are valid, and the machine has the instructions.

@@ -1,22 +1,22 @@
-//! Lifting steps on rows of samples in registers: loops that are compiled for SSE2, AVX2 and AVX-512.
+//! Lifting steps on rows of samples in registers: loops compiled for SSE2, AVX2 and AVX-512.
 //!
-//! rewrite: "each step of a block of rows is a loop" → four rows at a time, one register of columns after the other:
-//! its samples are split, go through all steps along the row, then through all steps along the columns, and leave. What
-//! steps still need is delayed: along rows in registers, along columns in memory that is read and written once for four
-//! rows. Beyond borders there are more samples, which gives the same bits where the steps are symmetric and so is the
-//! border, or where the line is periodic. Loops are made for shapes of steps; weights are arguments.
+//! rewrite: "each step of a block of rows is a loop" → four rows at a time, one register of columns after the other.
+//! Its samples are split, pass all steps along the row, then all steps along the columns, and are stored. Samples that
+//! later steps need are delayed: along rows in registers, along columns in memory that is read and written once per
+//! four rows. Beyond the borders, rows are extended. This gives the same bits if the steps and the border are
+//! symmetric, or if the line is periodic. Loops are specialised for shapes of steps; weights are arguments.
 //!
-//! [`find`] says whether there is a [`Loop`] for some steps; its [`Kernel`] is called with a [`Level`], which is made
-//! once, and an [`Event`], four rows. Crate `lifting` does all that for plans (`runtime/src/cpu/rows`), and its tests
-//! compare every loop with the oracle. Nothing else is meant to call them: they check nothing.
+//! [`find`] returns the [`Loop`] for some steps, if there is one. Its [`Kernel`] takes a [`Level`], made once, and an
+//! [`Event`], four rows. Crate `lifting` does this for plans (`runtime/src/cpu/rows`), and its tests compare every loop
+//! with the oracle. Do not call loops directly: they check nothing.
 //!
 //! # Where to start
 //!
-//! `chain` has the arithmetic of steps, and what they delay; `kernels` the loops over registers. `vector` says what
-//! these need of an instruction set, `x86` and `wide` have it, and `edges` has the registers at the ends of rows. `find`
-//! lists the loops that there are.
+//! `chain` has the arithmetic of steps and their delay lines; `kernels` the loops over registers. `vector` is the
+//! interface to an instruction set, `x86` and `wide` implement it, and `edges` handles the ends of rows. `find` is the
+//! loop table.
 //!
-//! This is a crate of its own as it takes long to compile, and seldom changes.
+//! It is a separate crate because it compiles slowly and changes seldom.
 
 mod chain;
 mod edges;

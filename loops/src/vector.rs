@@ -1,21 +1,21 @@
-//! Registers of samples: what loops need of an instruction set.
+//! Registers of samples: the interface of loops to an instruction set.
 //!
-//! All functions are inlined into a loop that is compiled for the set; elsewhere they would be slow, and unsound on
-//! machines without it. No product is fused with a sum, so all sets give the same bits.
+//! All functions are inlined into a loop compiled for the set. Elsewhere they would be slow, and unsound on machines
+//! without it. Products are never fused with sums, so all sets give the same bits.
 
 #![allow(clippy::missing_safety_doc, reason = "one promise for all: the machine has the set, and pointers are valid")]
 
 use half::{bf16, f16};
 
-/// Samples side by side, as many as a register has.
+/// A register of samples.
 pub(crate) trait Vector: Copy {
     type Lane: Copy + 'static;
     const LANES: usize;
     unsafe fn load(from: *const Self::Lane) -> Self;
     unsafe fn store(self, to: *mut Self::Lane);
-    /// Past the caches; `to` begins at a multiple of the register's size.
+    /// Non-temporal store; `to` must be aligned to the register's size.
     unsafe fn stream(self, to: *mut Self::Lane);
-    /// Lanes `from..end`, where lane 0 would go to `to`.
+    /// Stores lanes `from..end`, where lane 0 would go to `to`.
     #[inline(always)]
     unsafe fn store_some(self, to: *mut Self::Lane, from: usize, end: usize) {
         let mut lanes = std::mem::MaybeUninit::<[u64; 8]>::uninit();
@@ -25,7 +25,7 @@ pub(crate) trait Vector: Copy {
             lanes.copy_to_nonoverlapping(to.wrapping_add(from), end - from);
         }
     }
-    /// Lanes `from..end`, where lane 0 would be at `at`; others are anything.
+    /// Loads lanes `from..end`, where lane 0 would be at `at`; other lanes are arbitrary.
     #[inline(always)]
     unsafe fn load_some(at: *const Self::Lane, from: usize, end: usize) -> Self {
         let mut lanes = std::mem::MaybeUninit::<[u64; 8]>::zeroed();
@@ -35,35 +35,34 @@ pub(crate) trait Vector: Copy {
             Self::load(lanes.as_ptr().cast())
         }
     }
-    /// All lanes alike, from a number that the lane holds exactly.
+    /// All lanes equal to a number that the lane holds exactly.
     unsafe fn splat(x: f64) -> Self;
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn sub(self, other: Self) -> Self;
-    /// Of integers, the low half.
+    /// Product; for integers, its low half.
     unsafe fn mul(self, other: Self) -> Self;
     /// All bits set, or none.
     unsafe fn mask(on: bool) -> Self;
     unsafe fn and(self, other: Self) -> Self;
-    /// Whether there is `pick`, in one instruction.
+    /// Whether `pick` is available, as one instruction.
     const PICKS: bool = false;
-    /// Lanes of `a` (from 0 on) and `b` (after those) by their numbers, which are whole and as wide as lanes.
+    /// Lanes of `a` (numbered from 0) and `b` (numbered after those) by number; numbers are integers as wide as lanes.
     unsafe fn pick(_a: Self, _b: Self, _numbers: *const Self::Lane) -> Self {
         unreachable!("only where PICKS says so")
     }
-    /// All lanes moved up by `k`, at least 1, less than there are lanes and than 8 (of reals, 1); the first `k` are the
-    /// last of `before`.
+    /// All lanes moved up by `k`, 1 ≤ k < min(lanes, 8) (for reals, k = 1); the first `k` are the last of `before`.
     unsafe fn after(self, before: Self, k: usize) -> Self;
     /// Even and odd lanes of two registers.
     unsafe fn split(a: Self, b: Self) -> (Self, Self);
-    /// The reverse of `split`.
+    /// The inverse of `split`.
     unsafe fn merge(even: Self, odd: Self) -> (Self, Self);
 }
 
-/// How samples in memory become lanes, and back.
+/// Conversion between samples in memory and lanes.
 pub(crate) trait Storage<V: Vector>: Copy {
     unsafe fn load(from: *const Self) -> V;
     unsafe fn store(value: V, to: *mut Self);
-    /// Lanes `from..end`, where lane 0 would be at `at`; others are anything.
+    /// Loads lanes `from..end`, where lane 0 would be at `at`; other lanes are arbitrary.
     #[inline(always)]
     unsafe fn load_some(at: *const Self, from: usize, end: usize) -> V {
         let mut lanes = std::mem::MaybeUninit::<[u64; 16]>::zeroed();
@@ -73,9 +72,9 @@ pub(crate) trait Storage<V: Vector>: Copy {
             Self::load(lanes.as_ptr().cast())
         }
     }
-    /// Past the caches; `to` begins at a multiple of the size of what is written.
+    /// Non-temporal store; `to` must be aligned to the size of the data written.
     unsafe fn stream(value: V, to: *mut Self);
-    /// Lanes `from..end`, where lane 0 would go to `to`.
+    /// Stores lanes `from..end`, where lane 0 would go to `to`.
     #[inline(always)]
     unsafe fn store_some(value: V, to: *mut Self, from: usize, end: usize) {
         let mut lanes = std::mem::MaybeUninit::<[u64; 16]>::uninit();
@@ -167,25 +166,25 @@ impl<V: Reals> Storage<V> for bf16 {
 /// Vectors of 32-bit integers.
 pub(crate) trait Whole: Vector<Lane = i32> {
     unsafe fn xor(self, other: Self) -> Self;
-    /// Shifted right, the sign kept.
+    /// Arithmetic shift right.
     unsafe fn shift(self, bits: u32) -> Self;
 }
 
 /// Vectors of 16-bit integers.
 pub(crate) trait Bits: Vector<Lane = i16> {
     unsafe fn xor(self, other: Self) -> Self;
-    /// Shifted right by 1, the sign kept.
+    /// Arithmetic shift right by 1.
     unsafe fn half(self) -> Self;
-    /// The same 32 bits in all pairs of lanes.
+    /// The same 32 bits in every pair of lanes.
     unsafe fn splat_pairs(bits: u32) -> Self;
-    /// Lanes of both in pairs, in an order that `low_halves` undoes.
+    /// Interleaved lanes of both, in an order that `low_halves` undoes.
     unsafe fn zip(a: Self, b: Self) -> (Self, Self);
-    /// The products of each pair of lanes, summed in 32 bits.
+    /// The products of each pair of lanes, added in 32 bits.
     unsafe fn dot(self, weights: Self) -> Self;
-    /// Sums of 32 bits.
+    /// 32-bit sums.
     unsafe fn add_pairs(self, other: Self) -> Self;
-    /// The lower halves of numbers of 32 bits, shifted right by at most 16.
+    /// The lower halves of 32-bit numbers, shifted right by at most 16.
     unsafe fn low_halves(a: Self, b: Self, shift: u32) -> Self;
-    /// The same, of `a` in even lanes and of `b` in odd ones.
+    /// The lower halves, of `a` in even lanes and of `b` in odd ones.
     unsafe fn low_halves_in_turn(a: Self, b: Self, shift: u32) -> Self;
 }

@@ -1,4 +1,4 @@
-//! The registers of x86-64, of `f64` and `i32`: AVX2, AVX-512.
+//! x86-64 registers of `f64` and `i32`: AVX2, AVX-512.
 
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 

@@ -1,4 +1,4 @@
-//! The registers of x86-64, of `f32` and `i16`: SSE2, AVX2, AVX-512. `wide` has those of other samples.
+//! x86-64 registers of `f32` and `i16`: SSE2, AVX2, AVX-512. See `wide` for other sample types.
 
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
@@ -6,7 +6,7 @@ use crate::vector::{Bits, Reals, Vector};
 use half::f16;
 use std::arch::x86_64::*;
 
-/// A register type with the operations that are one instruction each.
+/// A register type, and its single-instruction operations.
 macro_rules! vector {
     (
         $name:ident, $register:ty, $lane:ty, $lanes:literal, $number:ty,
@@ -134,7 +134,7 @@ macro_rules! bits {
             }
             #[inline(always)]
             unsafe fn low_halves(a: Self, b: Self, shift: u32) -> Self {
-                // What is sign-extended from 16 bits is packed without a change.
+                // Numbers sign-extended from 16 bits are packed unchanged.
                 unsafe {
                     let up = _mm_cvtsi32_si128(16 - shift as i32);
                     $name($pack($right::<16>($left(a.0, up)), $right::<16>($left(b.0, up))))
@@ -229,7 +229,7 @@ vector! {
         }
     },
     (a, b) => {
-        // In each quarter, even samples first; then these halves of quarters.
+        // Even samples first in each quarter; then gather these halves.
         let quarter = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
         let (a, b) = (_mm512_shuffle_epi8(a, quarter), _mm512_shuffle_epi8(b, quarter));
         let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
@@ -300,7 +300,7 @@ vector! {
         _ => _mm_or_si128(_mm_slli_si128::<14>(this), _mm_srli_si128::<2>(before)),
     },
     (a, b) => {
-        // Sign-extended to 32 bits, samples are packed again without a change.
+        // Samples sign-extended to 32 bits are packed unchanged.
         let (x, y) = (_mm_slli_epi32::<16>(a), _mm_slli_epi32::<16>(b));
         let even = _mm_packs_epi32(_mm_srai_epi32::<16>(x), _mm_srai_epi32::<16>(y));
         (even, _mm_packs_epi32(_mm_srai_epi32::<16>(a), _mm_srai_epi32::<16>(b)))

@@ -1,13 +1,13 @@
-//! Arguments of conformance cases as bytes, for programs that are not written in Rust.
+//! Arguments of conformance cases as bytes, for programs in other languages.
 
 use half::{bf16, f16};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element};
 
-/// The bytes of a defined buffer, as it stands in memory.
+/// The bytes of a defined buffer, in memory order.
 ///
 /// # Panics
-/// If elements are undefined: conformance cases have none.
+/// If an element is undefined; conformance cases have none.
 pub fn of_buffer(b: &Buffer) -> Vec<u8> {
     fn bytes<T: Element>(b: &Buffer) -> Vec<u8> {
         let size = T::SCALAR.bytes();
@@ -29,7 +29,7 @@ pub fn of_buffer(b: &Buffer) -> Vec<u8> {
     }
 }
 
-/// A buffer of the same type from bytes.
+/// A buffer of type `scalar` from bytes.
 pub fn to_buffer(scalar: Scalar, bytes: &[u8]) -> Buffer {
     fn buffer<T: Element>(bytes: &[u8]) -> Buffer {
         let values: Vec<T> = bytes
@@ -56,7 +56,7 @@ pub fn to_buffer(scalar: Scalar, bytes: &[u8]) -> Buffer {
     }
 }
 
-/// The bytes of a scalar argument of that type.
+/// The bytes of a scalar argument of type `scalar`.
 ///
 /// # Panics
 /// If the argument is a buffer.
@@ -69,7 +69,7 @@ pub fn of_scalar(arg: &Arg, scalar: Scalar) -> Vec<u8> {
     }
 }
 
-/// `{1,2,…}` of bytes, as C and Rust write them between their own brackets.
+/// Bytes as `1,2,…`, for array literals of C and Rust.
 pub fn list(bytes: &[u8]) -> String {
     bytes.iter().map(|b| b.to_string()).collect::<Vec<_>>().join(",")
 }

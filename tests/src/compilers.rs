@@ -1,4 +1,4 @@
-//! Compilers of the machine: gcc, g++ and rustc are needed, clang and nvcc are used where there is one.
+//! Compilers on this machine: gcc, g++ and rustc are required; clang and nvcc are optional.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ pub struct Compiler {
 const STRICT: [&str; 7] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow"];
 
 impl Compiler {
-    /// For C99, or for the same files as C++.
+    /// Options for C99, or for the same files as C++.
     fn new(command: &'static str, options: &[&str]) -> Compiler {
         let language = if command.ends_with("++") { &["-xc++", "-std=c++11"][..] } else { &["-std=c99"] };
         let options = language.iter().chain(&STRICT).chain(options).map(|s| s.to_string()).collect();
@@ -25,33 +25,33 @@ impl Compiler {
     /// gcc.
     ///
     /// # Panics
-    /// If there is none: these tests cannot do without.
+    /// If gcc is not installed.
     pub fn gcc(options: &[&str]) -> Compiler {
         assert!(exists("gcc"), "gcc is needed: install it (Debian: apt-get install gcc)");
         Compiler::new("gcc", options)
     }
 
-    /// g++, which takes the same files as C++.
+    /// g++, for compiling C files as C++.
     ///
     /// # Panics
-    /// If there is none.
+    /// If g++ is not installed.
     pub fn gxx(options: &[&str]) -> Compiler {
         assert!(exists("g++"), "g++ is needed: install it (Debian: apt-get install g++)");
         Compiler::new("g++", options)
     }
 
-    /// clang; without one, says so and gives none.
+    /// clang; if it is not installed, prints a notice and returns `None`.
     ///
     /// # Panics
-    /// If there is none and `LIFTING_REQUIRE_CLANG` is 1.
+    /// If clang is not installed and `LIFTING_REQUIRE_CLANG` is 1.
     pub fn clang(options: &[&str]) -> Option<Compiler> {
         Compiler::optional("clang", options)
     }
 
-    /// clang++, likewise.
+    /// clang++, optional like [`Compiler::clang`].
     ///
     /// # Panics
-    /// As [`Compiler::clang`].
+    /// See [`Compiler::clang`].
     pub fn clangxx(options: &[&str]) -> Option<Compiler> {
         Compiler::optional("clang++", options)
     }
@@ -66,11 +66,11 @@ impl Compiler {
         None
     }
 
-    /// nvcc, and whether there is a device to run on; without one it only compiles, and says so. Without nvcc, says so
-    /// and gives none.
+    /// nvcc, and whether there is a device to run on; without one it only compiles. Prints a notice if either is
+    /// missing; `None` without nvcc.
     ///
     /// # Panics
-    /// If there is no nvcc or no device, and `LIFTING_REQUIRE_GPU` is 1.
+    /// If nvcc or a device is missing and `LIFTING_REQUIRE_GPU` is 1.
     pub fn nvcc() -> Option<(Compiler, bool)> {
         let lacks = |what: &str| {
             let required = std::env::var("LIFTING_REQUIRE_GPU").is_ok_and(|v| v == "1");
@@ -99,7 +99,7 @@ impl Compiler {
     /// Compiles `main.c`, `main.cu` or `main.rs` among these files, with strict warnings as errors, and links it.
     ///
     /// # Panics
-    /// If the compiler complains; its words are in the message.
+    /// If the compiler reports anything; the message quotes it.
     pub fn build(&self, files: &[(&str, &str)]) -> Program {
         let unit = match self.command {
             "rustc" => "main.rs",
@@ -109,7 +109,7 @@ impl Compiler {
         self.build_units(&[unit], files)
     }
 
-    /// Whether it compiles such a `main.c`, say one that includes what may be missing.
+    /// Whether the compiler accepts `main.c`, e.g. one that includes an optional header.
     pub fn accepts(&self, main: &str) -> bool {
         let dir = tempfile::tempdir().expect("a temporary directory");
         std::fs::write(dir.path().join("main.c"), main).expect("the temporary directory can be written");
@@ -121,7 +121,7 @@ impl Compiler {
     /// Compiles these units among the files and links them.
     ///
     /// # Panics
-    /// As [`Compiler::build`].
+    /// See [`Compiler::build`].
     pub fn build_units(&self, units: &[&str], files: &[(&str, &str)]) -> Program {
         let dir = tempfile::tempdir().expect("a temporary directory");
         for (name, text) in files {
@@ -152,23 +152,23 @@ pub struct Program {
 }
 
 impl Program {
-    /// Which compiler made it, and how.
+    /// The compiler and its options.
     pub fn compiler(&self) -> String {
         format!("{} {}", self.compiler.command, self.compiler.options.join(" "))
     }
 
-    /// What it writes when `input` is on its standard input.
+    /// Runs it with `input` on standard input; returns its standard output.
     ///
     /// # Panics
-    /// If it does not end with success; what it wrote is in the message.
+    /// If it fails; the message quotes its output.
     pub fn run(&self, input: &[u8]) -> Vec<u8> {
         self.run_with(&[], input)
     }
 
-    /// What it writes when it is called with `arguments` and `input` is on its standard input.
+    /// Runs it with `arguments` and `input` on standard input; returns its standard output.
     ///
     /// # Panics
-    /// As [`Program::run`].
+    /// See [`Program::run`].
     pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
         let mut child = Command::new(self.dir.path().join("main"))
             .args(arguments)
@@ -179,7 +179,7 @@ impl Program {
             .expect("the program can be run");
         let mut stdin = child.stdin.take().expect("it is piped");
         let input = input.to_vec();
-        // From a thread of its own: both pipes may be full.
+        // On a separate thread: both pipes may be full.
         let writer = std::thread::spawn(move || stdin.write_all(&input));
         let output = child.wait_with_output().expect("the program ends");
         let written = writer.join().expect("the writer does not panic");

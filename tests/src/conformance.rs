@@ -1,5 +1,7 @@
-//! The IR's conformance suite as a program: the text that runs cases beside the kernels that a dialect writes, in C and
-//! in Rust, and what holds the program's output to what is expected.
+//! The IR's conformance suite as a program.
+//!
+//! Generates the C or Rust text that runs cases on a dialect's kernels, and compares the program's output with the
+//! expected results.
 
 use crate::bytes;
 use crate::compilers::Compiler;
@@ -9,21 +11,21 @@ use lifting_codegen::ir::interp::Arg;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Access, Kernel, Param, ParamKind, Scalar, launch};
 
-/// Cases that a dialect can be asked to write, with its text of their kernels.
+/// Cases that a dialect supports, with its text of their kernels.
 pub struct Suite {
     /// The cases.
     pub cases: Vec<Case>,
     /// The names of their kernels.
     pub names: Vec<String>,
-    /// What the dialect writes, the prelude included.
+    /// The dialect's text, including the prelude.
     pub text: String,
 }
 
 impl Suite {
-    /// All cases whose kernels ask for nothing that the dialect lacks.
+    /// All cases whose kernels use only features of the dialect.
     ///
     /// # Panics
-    /// If the dialect refuses one of these, or writes one that asks for something that it lacks.
+    /// If the dialect refuses one of these, or writes a case that uses a feature that it lacks.
     pub fn of(dialect: &dyn Dialect) -> Suite {
         let (cases, refused): (Vec<Case>, Vec<Case>) =
             cases().into_iter().partition(|case| dialect.check(&case.kernel).is_ok());
@@ -39,7 +41,7 @@ impl Suite {
         Suite { text: format!("{}{text}", dialect.prelude(&kernels)), cases, names }
     }
 
-    /// Holds the output of the program to what is expected.
+    /// Compares the output of the program with the expected results.
     ///
     /// # Panics
     /// At the first difference.
@@ -60,9 +62,9 @@ impl Suite {
         assert!(rest.is_empty(), "the program writes more than the cases have");
     }
 
-    /// A program in a C-like language that runs all cases. Arrays are declared with `storage` before their type. A
-    /// function calls a kernel by the statement that `call` gives for its name and arguments, and is called by the one
-    /// that `launch` gives for its own name.
+    /// A program in a C-like language that runs all cases. Arrays are declared with `storage` before their type. `call`
+    /// makes the statement that calls a kernel from its name and arguments; `launch` makes the statement that calls the
+    /// wrapper function from its name.
     pub fn c_program(
         &self,
         language: &dyn CLike,
@@ -157,7 +159,7 @@ fn data(param: &Param, arg: &Arg) -> Vec<u8> {
 /// The grid of a case.
 ///
 /// # Panics
-/// If there is none: cases can be launched.
+/// If the case cannot be launched.
 pub fn grid(case: &Case) -> [u64; 3] {
     let integer = |arg: &Arg| match arg {
         Arg::Buffer(_) => None,
@@ -169,11 +171,11 @@ pub fn grid(case: &Case) -> [u64; 3] {
     launch::grid(&case.kernel, &scalars).expect("cases can be launched")
 }
 
-/// Runs all cases as CUDA C++ on the first device, compiled by nvcc; how many, or nothing where there is no device. An
-/// empty grid is not launched, all else is waited for.
+/// Runs all cases as CUDA C++ on the first device, compiled by nvcc. Returns their number, or `None` without a device.
+/// An empty grid is not launched; every launch is synchronised.
 ///
 /// # Panics
-/// If nvcc complains, or a result is not what is expected.
+/// If nvcc reports anything, or a result is unexpected.
 pub fn cuda() -> Option<usize> {
     let suite = Suite::of(&Cuda);
     assert_eq!(suite.cases.len(), cases().len(), "CUDA C++ has everything");

@@ -1,7 +1,7 @@
-//! Cases for emitted transforms, and the comparison of what a program makes of them with what the oracle does.
+//! Comparison of emitted transforms with the oracle.
 //!
-//! A case goes to the program as eight 64-bit integers for each of size, levels, origin and order, then axes, gain and the
-//! extra distance between rows, and then the samples. It answers with a return code of 32 bits, the bands and the signal.
+//! A program reads a case as eight 64-bit integers for each of size, levels, origin and order, then axes, gain and row
+//! padding, and then the samples. It answers with a 32-bit return code, the bands and the signal.
 
 use crate::random::Random;
 use crate::samples::TestSample;
@@ -69,7 +69,7 @@ fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
     // Batches of images, rows of several blocks, and columns for several threads.
     cases.push(Case { levels: vec![0, 2, 2], padding: 5, ..Case::new(&[3, 20, 44], 0) });
     cases.push(Case { levels: vec![0, 0, 3, 3], order: vec![0, 1, 2, 3], ..Case::new(&[2, 2, 24, 32], 0) });
-    // The last ones are large enough for turns in wide registers.
+    // The last ones are large enough for whole iterations in wide registers.
     let large =
         [(26, 2070, 3, 0), (19, 1037, 2, 1), (12, 4100, 2, 3), (301, 22, 2, 1), (76, 517, 2, 0), (67, 1174, 2, 1)];
     for (h, w, levels, origin) in large {
@@ -84,7 +84,7 @@ fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
         cases.push(Case { gain: 3, ..Case::new(&[8, 8, 8], 2) });
     }
     if boundary == Boundary::Periodic {
-        // Keep what is legal; what is not is refused, which has a test of its own.
+        // Keep the legal cases; the refusal of others has its own test.
         cases.retain(|c| geometry(c).check_boundary(boundary).is_ok());
     }
     cases
@@ -144,8 +144,7 @@ fn compare<T: TestSample>(
     assert!(rest.is_empty());
 }
 
-/// The first border rules with these types, one each, as compilers take long; all of them with all of these where
-/// `LIFTING_FULL=1`.
+/// The first border rules, paired with these types, as compilers are slow. All pairs if `LIFTING_FULL=1`.
 pub fn rules<const N: usize>(samples: [Scalar; N]) -> Vec<(Boundary, Scalar)> {
     if !crate::full() {
         return Boundary::ALL.into_iter().zip(samples).collect();
@@ -161,10 +160,10 @@ pub fn rules<const N: usize>(samples: [Scalar; N]) -> Vec<(Boundary, Scalar)> {
     all
 }
 
-/// Runs all cases through `run`, which answers as the drivers do; `by` says what it is.
+/// Runs all cases through `run`, which answers like the drivers; `by` names it in messages.
 ///
 /// # Panics
-/// If it gives anything else than the oracle.
+/// If a result differs from the oracle's.
 pub fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar, by: &str, run: impl Fn(&[u8]) -> Vec<u8>) {
     check_cases(scheme, boundary, sample, (cases(scheme.domain(), boundary), false), by, run);
 }
@@ -205,7 +204,7 @@ fn check_cases(
     }
 }
 
-/// What C calls a sample type.
+/// The C name of a sample type.
 pub fn c_type(sample: Scalar) -> &'static str {
     match sample {
         Scalar::I16 => "int16_t",
@@ -216,12 +215,12 @@ pub fn c_type(sample: Scalar) -> &'static str {
     }
 }
 
-/// Where a driver stands.
+/// The path of a driver.
 pub fn driver(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted").join(name).display().to_string()
 }
 
-/// A C function `void answer(void)` that runs an emitted transform, whose text stands before it, as the driver does.
+/// A C function `void answer(void)` that runs the preceding emitted transform, as the driver does.
 pub fn c_driver(wavelet: &str, sample: Scalar, answer: &str) -> String {
     let [s, t, driver] = [sample.name(), c_type(sample), &driver("driver.c")];
     format!("#define W {wavelet}\n#define S {s}\n#define T {t}\n#define ANSWER {answer}\n#include {driver:?}\n")
@@ -238,7 +237,7 @@ pub fn rust_driver(emitted: &str, sample: Scalar, module: &str) -> String {
     )
 }
 
-/// A Rust `main` that answers by one of these modules; by which, its first argument says.
+/// A Rust `main` that answers by one of these modules, selected by its first argument.
 pub fn rust_main(modules: &[String]) -> String {
     let arms: String = modules.iter().map(|m| format!("        {m:?} => {m}::answer(&input),\n")).collect();
     format!(

@@ -1,5 +1,5 @@
-//! What the tests of this workspace share: deterministic random numbers, samples, the machine's compilers, the IR's
-//! suite as programs, and the catalogue, compiled.
+//! Test utilities of this workspace: deterministic random numbers, samples, the machine's compilers, the IR's suite as
+//! programs, and the compiled catalogue.
 
 pub mod bytes;
 pub mod compilers;
@@ -10,7 +10,7 @@ pub mod samples;
 
 use lifting_dsl::Scheme;
 
-/// Whether `LIFTING_FULL=1`: all that there is, not some that stands for it.
+/// Whether `LIFTING_FULL=1`: run every case instead of a selection.
 pub fn full() -> bool {
     std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1")
 }
@@ -18,7 +18,7 @@ pub fn full() -> bool {
 /// A wavelet of the catalogue, compiled.
 ///
 /// # Panics
-/// If there is none of this name, or it does not compile.
+/// If the catalogue lacks the name, or the wavelet does not compile.
 pub fn wavelet(name: &str) -> Scheme {
     let entry = lifting_filters::find(name).unwrap_or_else(|| panic!("no wavelet `{name}` in the catalogue"));
     let compiled = lifting_dsl::compile(entry.source).unwrap_or_else(|errors| panic!("{}: {errors:#?}", entry.file));

@@ -1,10 +1,10 @@
-//! Random numbers that are the same on every machine.
+//! Reproducible random numbers, equal on every machine.
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub struct Random(u64);
 
 impl Random {
-    /// A generator with that seed.
+    /// A generator with seed `seed`.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -18,7 +18,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`.
+    /// A number below `n`, roughly uniform.
     pub fn below(&mut self, n: u64) -> u64 {
         self.bits() % n
     }

@@ -3,18 +3,18 @@
 use crate::random::Random;
 use lifting_dsl::sample::Sample;
 
-/// A type of samples that tests make up.
+/// A sample type with test data.
 pub trait TestSample: Sample + PartialOrd {
-    /// A random sample; if `extreme`, one of the largest, the smallest and zero.
+    /// A random sample; if `extreme`, the largest, the smallest or zero.
     fn random(random: &mut Random, extreme: bool) -> Self;
 
-    /// Their bytes in memory.
+    /// The bytes of samples in memory.
     fn bytes(samples: &[Self]) -> Vec<u8>;
 
-    /// The samples that these bytes are.
+    /// The samples with these bytes.
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
 
-    /// Whether they are the same bits, or neither is a number.
+    /// Whether both have the same bits; NaNs count as equal.
     fn same(a: &[Self], b: &[Self]) -> bool {
         let bits = |x: &Self| Self::bytes(std::slice::from_ref(x));
         let is_nan = |x: &Self| x.partial_cmp(x).is_none();

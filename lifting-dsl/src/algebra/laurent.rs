@@ -1,8 +1,8 @@
 //! Laurent polynomials and 2×2 matrices of them: the algebra of two-channel filter banks.
 //!
-//! The variable z is the advance by one: in a polynomial that acts on a phase, the coefficient of zⁿ weighs
-//! `phase[k + n]`; in a filter it weighs `x[2k + n]`. A polynomial is invertible if and only if it is a monomial
-//! c·zⁿ, c ≠ 0, and a matrix if and only if its determinant is one.
+//! The variable z is the advance by one. In a polynomial that acts on a phase, the coefficient of zⁿ weights `phase[k +
+//! n]`; in a filter it weights `x[2k + n]`. A polynomial is invertible if and only if it is a monomial c·zⁿ, c ≠ 0; a
+//! matrix, if and only if its determinant is such a monomial.
 
 use crate::algebra::coefficient::Coefficient;
 use std::fmt;

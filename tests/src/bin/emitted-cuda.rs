@@ -1,6 +1,8 @@
-//! Writes a folder that checks emitted CUDA on a machine with a GPU, nvcc and nothing else: emitted files, a host
-//! program, real pictures and made-up cases with what the oracle says of them, and `run.sh`, which compiles, runs and
-//! compares. `times.sh` there times functions for any shape and for one, beside plans where there is `liftc`.
+//! Writes a folder that checks emitted CUDA on a machine with only a GPU and nvcc.
+//!
+//! It holds emitted files, a host program, real pictures and synthetic cases with the oracle's results, and `run.sh`,
+//! which compiles, runs and compares. `times.sh` times functions for any shape and for one shape, and plans as well if
+//! `liftc` is installed.
 //!
 //! `cargo run --release -p lifting-tests --bin emitted-cuda -- FOLDER`
 
@@ -55,7 +57,7 @@ fn cases(domain: Domain) -> Vec<Case> {
     cases
 }
 
-/// The file of cases for one program.
+/// The case file of one program.
 fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usize>, Vec<u16>)]) -> Vec<u8> {
     let mut random = Random::new(0x0c0d);
     let mut out = Vec::new();
@@ -81,8 +83,8 @@ fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usi
         out.extend(words.iter().flat_map(|w| w.to_ne_bytes()));
         out.extend([signal, bands, back].iter().flat_map(|part| T::bytes(part)));
     };
-    // The pictures under the wavelet's own border rule, of samples of 8 bytes only the one with an odd side: the folder
-    // stays small enough to be carried.
+    // The pictures run under the wavelet's own border rule. For samples of 8 bytes only the one with an odd side does,
+    // to keep the folder small.
     let pictures = match size_of::<T>() {
         _ if boundary != scheme.boundary() => &pictures[..0],
         8 => &pictures[1..],
@@ -100,10 +102,10 @@ fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usi
     out
 }
 
-/// What is timed: name, shape, levels along each axis, bytes of whose multiples rows are apart.
+/// A timed case: name, shape, levels per axis, row pitch granularity in bytes.
 type Timed = (&'static str, &'static [usize], &'static [u32], usize);
 
-/// What others publish, video, rows that begin anywhere or at multiples of 32 bytes, volumes, lines.
+/// Published shapes, video, unaligned rows and rows at multiples of 32 bytes, volumes, lines.
 const TIMED: [Timed; 12] = [
     ("8192x8192_l1", &[8192, 8192], &[1, 1], 0),
     ("8192x8192_l5", &[8192, 8192], &[5, 5], 0),
@@ -119,8 +121,8 @@ const TIMED: [Timed; 12] = [
     ("32_of_1048576_l5", &[32, 1 << 20], &[0, 5], 0),
 ];
 
-/// Wavelets that are timed: three in all cases, one in its other type and one of each family of the catalogue in the
-/// first four.
+/// Timed wavelets and the number of cases each: three in all cases; one in its other type, and one per family of the
+/// catalogue, in the first four.
 const FAMILIES: [(&str, Scalar, usize); 11] = [
     ("cdf97", Scalar::F32, TIMED.len()),
     ("legall53", Scalar::I16, TIMED.len()),
@@ -135,9 +137,9 @@ const FAMILIES: [(&str, Scalar, usize); 11] = [
     ("cdf1_1", Scalar::F32, 4),
 ];
 
-/// What `liftc bench` is asked for, so that plans of the same transforms are timed.
+/// Arguments of `liftc bench` for timing plans of the same transforms.
 fn asked(name: &str, scalar: Scalar, (case, shape, levels, bytes): Timed) -> String {
-    // Axes in front without levels are a batch.
+    // Leading axes without levels are a batch.
     let (batch, sides) = shape.split_at(levels.iter().take_while(|l| **l == 0).count());
     let sides = sides.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
     let depth = levels.iter().max().expect("there is an axis");
@@ -151,7 +153,7 @@ fn asked(name: &str, scalar: Scalar, (case, shape, levels, bytes): Timed) -> Str
     format!("{line} # {case}\n")
 }
 
-/// Writes what `times.sh` times, and that.
+/// Writes the timed programs and `times.sh`.
 fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
     fs::write(folder.join("times.cu"), include_str!("../../tests/emitted/times.cu"))?;
     fs::write(folder.join("times.sh"), include_str!("../../tests/emitted/times.sh"))?;

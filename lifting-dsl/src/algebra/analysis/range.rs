@@ -141,7 +141,7 @@ pub struct Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("step {step} is real: ranges are for integer wavelets; of real ones see the gains of the bands")]
 pub struct NotInteger {
-    /// Which step, from 1.
+    /// Number of the step, from 1.
     pub step: usize,
 }
 

@@ -102,9 +102,9 @@ impl Cost {
         }
     }
 
-    /// What loses digits first: factors of 8 in the largest coefficient and of 4 in an error beyond 16 units of `f32`
-    /// count, smaller differences do not. Then operations and support together, for a position more of halo costs
-    /// about what an operation does; then the measured error.
+    /// Orders by loss of digits first: factors of 8 in the largest coefficient and of 4 in an error beyond 16 units of
+    /// `f32` count, smaller differences do not. Then by operations plus support, since a halo position costs about one
+    /// operation; then by the measured error.
     pub fn rank(&self, other: &Cost) -> Ordering {
         let grade = |c: &Cost| {
             let error = c.error_f32 / (16.0 * f64::from(f32::EPSILON));

@@ -1,15 +1,15 @@
-//! The named wavelets, generated in high precision: the factorisations of long filters need more digits than the
-//! published tables have.
+//! The named wavelets, generated in high precision: factoring long filters takes more digits than published tables
+//! have.
 //!
-//! - Daubechies and symlets: the 2N vanishing moments fix |H|² = 2·cos²ᴺ(ω/2)·q(sin²(ω/2)) with
-//!   q(y) = Σ_{k<N} C(N−1+k, k)·y^k; each root of q gives a pair z, 1/z, of which the filter takes one. Daubechies takes
-//!   the same side always, a symlet the choice nearest to linear phase (the tables record PyWavelets' choice).
+//! - Daubechies and symlets: the 2N vanishing moments fix |H|² = 2·cos²ᴺ(ω/2)·q(sin²(ω/2)) with q(y) = Σ_{k<N} C(N−1+k,
+//! k)·y^k. Each root of q gives a pair z, 1/z, of which the filter takes one. Daubechies always takes the same side, a
+//! symlet the choice nearest to linear phase (the tables record PyWavelets' choice).
 //! - Biorthogonal: the two lowpass filters share the zeros at −1 and the roots of the same q. Splines (bior1.x to
-//!   bior3.x) put all of q into the analysis filter and are rational but for √2: [`spline`] has them exactly.
-//! - Coiflets: see the `coiflets` file. dmey: see the `meyer` file; it alone is not PyWavelets' filter, but the nearest
-//!   one that reconstructs.
+//! bior3.x) put all of q into the analysis filter and are rational up to √2: [`spline`] gives them exactly.
+//! - Coiflets: see the `coiflets` file. dmey: see the `meyer` file; it alone differs from PyWavelets' filter, as the
+//! nearest one that reconstructs.
 //!
-//! All filters are as PyWavelets names and orients them.
+//! All filters have PyWavelets' names and orientation.
 
 mod coiflets;
 mod complex;
@@ -24,22 +24,22 @@ use num_rational::BigRational;
 use num_traits::Pow;
 use thiserror::Error;
 
-/// The longest filters generated: dbN up to this N.
+/// Largest N of a generated dbN.
 pub const LONGEST: u32 = 64;
 
-/// Names that no filter answers to.
+/// Unknown wavelet name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "no generator for a wavelet `{name}`; there are haar, db1 to db64, sym2 to sym20, coif1 to coif17, dmey, bior and \
      rbio 1.1, 1.3, 1.5, 2.2, 2.4, 2.6, 2.8, 3.1, 3.3, 3.5, 3.7, 3.9, 4.4, 5.5, 6.8"
 )]
 pub struct UnknownWavelet {
-    /// What was asked for.
+    /// The name asked for.
     pub name: String,
 }
 
-/// The two lowpass filters of a wavelet, of one even length, padded with zeros where the wavelet's own are shorter;
-/// the same orientation and padding as PyWavelets' `dec_lo` and `rec_lo`.
+/// The two lowpass filters of a wavelet, padded with zeros to one even length. Orientation and padding are those of
+/// PyWavelets' `dec_lo` and `rec_lo`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pair<C> {
     /// Decomposition lowpass.
@@ -49,19 +49,19 @@ pub struct Pair<C> {
 }
 
 impl<C: Coefficient> Pair<C> {
-    /// An orthogonal wavelet's, from its reconstruction lowpass.
+    /// The pair of an orthogonal wavelet, from its reconstruction lowpass.
     pub fn orthogonal(rec_lo: Vec<C>) -> Pair<C> {
         Pair { dec_lo: rec_lo.iter().rev().cloned().collect(), rec_lo }
     }
 
-    /// The wavelet with the roles of analysis and synthesis exchanged: `rbio` from `bior`.
+    /// The pair with analysis and synthesis exchanged: `rbio` from `bior`.
     pub fn reversed(&self) -> Pair<C> {
         let reverse = |v: &[C]| v.iter().rev().cloned().collect();
         Pair { dec_lo: reverse(&self.rec_lo), rec_lo: reverse(&self.dec_lo) }
     }
 
-    /// The analysis bank that PyWavelets' `periodization` mode applies: the decomposition filters reversed, from
-    /// 1 − length/2, with `dec_hi[i] = (−1)^(i+1)·rec_lo[i]`.
+    /// The analysis bank of PyWavelets' `periodization` mode: the decomposition filters reversed, from 1 − length/2,
+    /// with `dec_hi[i] = (−1)^(i+1)·rec_lo[i]`.
     pub fn bank(&self) -> Bank<C> {
         let at = 1 - self.dec_lo.len() as i64 / 2;
         let high = |(i, c): (usize, &C)| if i.is_multiple_of(2) { c.negated() } else { c.clone() };
@@ -71,7 +71,7 @@ impl<C: Coefficient> Pair<C> {
     }
 }
 
-/// The filters of a wavelet by its PyWavelets name, good to about 140 digits.
+/// The filters of a wavelet by its PyWavelets name, to about 140 digits.
 pub fn wavelet(name: &str) -> Result<Pair<Float>, UnknownWavelet> {
     let unknown = || UnknownWavelet { name: name.to_string() };
     let lower = name.to_ascii_lowercase();
@@ -100,10 +100,10 @@ pub const SPLINES: [(u32, u32); 12] =
     [(1, 1), (1, 3), (1, 5), (2, 2), (2, 4), (2, 6), (2, 8), (3, 1), (3, 3), (3, 5), (3, 7), (3, 9)];
 
 fn biorthogonal(orders: &str) -> Option<Pair<Float>> {
-    // Zeros at −1 of the two filters, and which groups of roots of q go to the reconstruction side.
+    // Zeros at −1 of the two filters, and a bit mask of the groups of roots of q for the reconstruction side.
     let (rec, dec, choice) = match orders {
         "4.4" => (4, 4, 0b1),
-        // The name notwithstanding: filters of odd length have an even number of zeros at −1.
+        // Despite the name: filters of odd length have an even number of zeros at −1.
         "5.5" => (6, 4, 0b01),
         "6.8" => (6, 8, 0b010),
         _ => {
@@ -132,8 +132,8 @@ fn biorthogonal(orders: &str) -> Option<Pair<Float>> {
     Some(padded(side(dec, false), side(rec, true)))
 }
 
-/// The spline wavelet with `rec` zeros at −1 of the reconstruction filter and `dec` of the decomposition filter,
-/// exactly, both filters divided by √2 so that their taps sum to 1. `None` unless the orders are positive, their sum
+/// The exact spline wavelet with `rec` zeros at −1 of the reconstruction filter and `dec` of the decomposition filter.
+/// Both filters are divided by √2, so that their taps sum to 1. `None` unless the orders are positive and their sum is
 /// even and at most 128.
 pub fn spline(rec: u32, dec: u32) -> Option<Pair<BigRational>> {
     if rec == 0 || dec == 0 || !(rec + dec).is_multiple_of(2) || rec + dec > 128 {
@@ -172,7 +172,7 @@ fn daubechies(n: u32) -> Vec<Float> {
     factor_side(n, 0)
 }
 
-/// Which groups of roots the symlets take outside the unit circle, from sym2 on: bit i is the group with the i-th
+/// The groups of roots that symlets take inside the unit circle, from sym2 on. Bit i is the group with the i-th
 /// smallest real part of its root of q.
 const SYMLETS: [u32; 19] = [
     0b0,
@@ -219,13 +219,13 @@ fn factor_side(n: u32, inside: u32) -> Vec<Float> {
     taps.iter().map(|t| t * &unit).collect()
 }
 
-/// The zero inside the unit circle of y = (2 − z − 1/z)/4.
+/// The zero of y = (2 − z − 1/z)/4 inside the unit circle.
 fn inner_zero(y: &Complex) -> Complex {
     let one = Complex::real(Float::integer(1));
     let w = one.minus(&y.plus(y));
     let root = w.times(&w).minus(&one).sqrt();
     let (a, b) = (w.plus(&root), w.minus(&root));
-    // The product of the two is 1; dividing by the larger avoids the cancellation in the smaller.
+    // The product of the two is 1; dividing by the larger avoids cancellation in the smaller.
     if a.norm2() > b.norm2() { a.recip() } else { b.recip() }
 }
 
@@ -234,7 +234,7 @@ fn root_groups(n: u32) -> Vec<Vec<Complex>> {
     let mut groups: Vec<Vec<Complex>> = Vec::new();
     for root in roots(&maxflat::<Float>(n)) {
         match groups.last_mut() {
-            // Sorted: of a pair the negative imaginary part comes first.
+            // In sorted order, the negative imaginary part of a pair comes first.
             Some(last) if last.len() == 1 && last[0].im.signum() < 0 => last.push(root),
             _ => groups.push(vec![root]),
         }

@@ -1,20 +1,20 @@
-//! One plan on a device against one on the CPU: from host memory, in place, from device memory, and as graphs.
+//! Comparison of one plan on a device with the CPU: from host memory, in place, from device memory, and as graphs.
 
 use lifting::cuda::cudarc::driver::{DevicePtr, DevicePtrMut, DeviceRepr, DriverError};
 use lifting::cuda::{CudaPlan, Transform};
 use lifting::{Domain, Plan, PlanError, Sample};
 use lifting_tests::random::Random;
 
-/// Random samples, all bits of integers.
+/// Random samples; integers use all bits.
 pub fn samples<T: Sample>(count: usize) -> Vec<T> {
     let mut random = Random::new(count as u64);
     let integer = T::KIND.domain() == Domain::Integer;
-    // Small enough that three levels of the boldest wavelet stay finite in f16.
+    // Small enough that three levels of the wavelet with the largest gain stay finite in f16.
     let sample = |bits: i64| if integer { bits } else { bits % 64 };
     (0..count).map(|_| <T as lifting_dsl::sample::Sample>::from_i64(sample(random.bits() as i64))).collect()
 }
 
-/// Compares bit for bit: −0.0 is not 0.0. One NaN is as good as another.
+/// Compares bit for bit: −0.0 differs from 0.0, but all NaNs are equal.
 pub fn same<T: Sample>(what: &str, got: &[T], expected: &[T]) -> Result<(), String> {
     let bits = |x: &T| lifting_codegen::ir::interp::Element::to_pattern(*x);
     let nan = |x: &T| x.to_f64().is_nan();
@@ -29,7 +29,7 @@ pub fn same<T: Sample>(what: &str, got: &[T], expected: &[T]) -> Result<(), Stri
     ))
 }
 
-/// Every direction and level of one plan on the device against one on the CPU.
+/// Every direction and level of one plan on the device against the CPU.
 pub fn compare<T: Sample + DeviceRepr>(cpu: &Plan<T>, gpu: &Plan<T>) -> Result<(), String> {
     let fail = |e: PlanError| e.to_string();
     let data: Vec<T> = samples(cpu.len());
@@ -67,7 +67,7 @@ pub fn compare<T: Sample + DeviceRepr>(cpu: &Plan<T>, gpu: &Plan<T>) -> Result<(
     Ok(())
 }
 
-/// The same on device slices, and as graphs on their addresses.
+/// The comparisons on device slices, and as graphs on their addresses.
 fn on_device<T: Sample + DeviceRepr>(
     cpu: &Plan<T>,
     plan: &CudaPlan<T>,
@@ -103,7 +103,7 @@ fn on_device<T: Sample + DeviceRepr>(
     stream.memcpy_htod(&junk[..back.len().min(junk.len())], &mut target).map_err(driver)?;
     let (from, through, to) =
         (source.device_ptr(&stream).0, middle.device_ptr_mut(&stream).0, target.device_ptr_mut(&stream).0);
-    // SAFETY: three arrays of the plan's sizes, used by this stream alone and alive until it has been waited for.
+    // SAFETY: three arrays of the plan's sizes, used by this stream alone and alive until it is synchronised.
     unsafe {
         let mut forward = plan.graph(Transform::Forward, &stream, from, through, &mut workspace).map_err(fail)?;
         let inverse = Transform::Inverse { level: 0 };

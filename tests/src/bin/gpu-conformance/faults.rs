@@ -1,6 +1,8 @@
-//! What can go wrong with a device, provoked: each is an error that says its cause, host data is as it was, and the plan can be used again or says that it cannot.
+//! Provoked device faults: each must give an error with its cause and leave host data unchanged. Afterwards the plan
+//! works again, or reports that it cannot.
 //!
-//! What loses a context, or needs another environment, happens in a process of its own: this program, started again with the name of the fault.
+//! Faults that lose a context, or need another environment, run in a child process: this program, started again with
+//! the name of the fault.
 
 use super::compare::{same, samples};
 use lifting::cuda::cudarc::driver::{CudaSlice, DriverError, sys};
@@ -13,10 +15,10 @@ use std::process::{Command, ExitCode};
 
 type Result<T = ()> = std::result::Result<T, String>;
 
-/// Something to do, by name.
+/// An action with its name.
 type Named = (&'static str, fn() -> Result);
 
-/// What can go wrong.
+/// The faults.
 const FAULTS: [Named; 6] = [
     ("out of memory", out_of_memory),
     ("foreign kernels", foreign_kernels),
@@ -26,7 +28,7 @@ const FAULTS: [Named; 6] = [
     ("a damaged cache, and processes that race for it", cache),
 ];
 
-/// What is run in a process of its own.
+/// Actions that run in a child process.
 const CHILDREN: [Named; 4] = [
     ("child-no-device", child_no_device),
     ("child-failed-context", child_failed_context),
@@ -72,12 +74,12 @@ fn cuda() -> Result<CudaDevice> {
     CudaDevice::open(0).map_err(text)
 }
 
-/// A plan that is quick to make, and the same on the CPU.
+/// A plan that is quick to make, on any device.
 fn plan(shape: &[usize], device: &Device) -> std::result::Result<Plan<i16>, PlanError> {
     Plan::builder(&wavelet("legall53")).shape(shape).levels(2).sample().build(device)
 }
 
-/// The plan transforms as one on the CPU does.
+/// Checks that the plan transforms as one on the CPU does.
 fn works(plan: &Plan<i16>) -> Result {
     let data: Vec<i16> = samples(plan.len());
     let (mut got, mut expected) = (vec![0; data.len()], vec![0; data.len()]);
@@ -86,7 +88,7 @@ fn works(plan: &Plan<i16>) -> Result {
     same("forward", &got, &expected)
 }
 
-/// The error must be this one; nothing else may have happened to the target.
+/// Checks that the error is the expected one and the target is unchanged.
 fn refuses(plan: &Plan<i16>, is: impl Fn(&PlanError) -> bool) -> Result {
     let data: Vec<i16> = samples(plan.len());
     let (mut source, mut target) = (data.clone(), data.clone());
@@ -104,16 +106,16 @@ fn refuses(plan: &Plan<i16>, is: impl Fn(&PlanError) -> bool) -> Result {
     if is(&error) { Ok(()) } else { Err(format!("another error: {error:?}")) }
 }
 
-/// Another's data fills the device; once it is gone the plan works.
+/// Foreign data fills the device; after it is freed the plan works.
 fn out_of_memory() -> Result {
     let device = cuda()?;
     let plan = plan(&[8192, 8192], &Device::Cuda(device.clone())).map_err(text)?;
     let stream = device.new_stream().map_err(text)?;
     let mut held: Vec<CudaSlice<u8>> = Vec::new();
     let mut piece = 8usize << 30;
-    // Down to less than the plan needs.
+    // Fill until less remains than the plan needs.
     while piece >= 16 << 20 {
-        // SAFETY: nobody reads it.
+        // SAFETY: never read.
         match unsafe { stream.alloc::<u8>(piece) } {
             Ok(memory) => held.push(memory),
             Err(_) => piece /= 2,
@@ -138,7 +140,7 @@ fn out_of_memory() -> Result {
     works(&plan)
 }
 
-/// What is no module, is cut short, or has other kernels, is refused, and the device works on.
+/// Modules that are invalid, truncated, or of other kernels are refused, and the device works on.
 fn foreign_kernels() -> Result {
     let device = cuda()?;
     let architecture = device.properties().architecture;
@@ -158,7 +160,7 @@ fn foreign_kernels() -> Result {
     works(&plan(&[64, 64], &Device::Cuda(device)).map_err(text)?)
 }
 
-/// PTX and machine code that were made before (by nvcc where there is one, else by NVRTC) stand in for the compiler, which is not asked.
+/// Modules compiled in advance (by nvcc if installed, else by NVRTC) replace the compiler, which must not be called.
 fn kernels_from_elsewhere() -> Result {
     let device = cuda()?;
     let plan = plan(&[64, 64], &Device::Cuda(device.clone())).map_err(text)?;
@@ -195,7 +197,7 @@ fn child_given_kernels() -> Result {
     works(&plan(&[64, 64], &Device::Cuda(cuda()?.with_kernels(kernels))).map_err(text)?)
 }
 
-/// Runs this program again, and passes on what it says if it fails.
+/// Runs this program again, and passes on its output if it fails.
 fn child(name: &str, variables: &[(&str, &Path)]) -> Result {
     let program = std::env::current_exe().map_err(text)?;
     let output = Command::new(program).args(["faults", name]).envs(variables.iter().copied()).output().map_err(text)?;
@@ -220,7 +222,7 @@ fn failed_context() -> Result {
     child("child-failed-context", &[])
 }
 
-/// A kernel of somebody else writes where nothing is: the context is gone, for plans as well.
+/// A foreign kernel writes to an invalid address: the context is lost, for plans as well.
 fn child_failed_context() -> Result {
     let device = cuda()?;
     let plan = plan(&[64, 64], &Device::Cuda(device.clone())).map_err(text)?;
@@ -232,7 +234,7 @@ fn child_failed_context() -> Result {
     let function = module.load_function("stray").map_err(stray)?;
     let stream = device.new_stream().map_err(text)?;
     let null = std::ptr::null_mut();
-    // SAFETY: a kernel without arguments. What it does to the context is what this is about.
+    // SAFETY: a kernel without arguments. Its effect on the context is the point of this test.
     unsafe {
         sys::cuLaunchKernel(function.cu_function(), 1, 1, 1, 1, 1, 1, 0, stream.cu_stream(), std::ptr::null_mut(), null)
     }
@@ -243,7 +245,7 @@ fn child_failed_context() -> Result {
     if plan.cuda().map_err(text)?.is_usable() || device.is_usable() {
         return Err("the plan does not know that it cannot be used".into());
     }
-    // Another attempt says so again, and so does another plan.
+    // Another attempt reports it again, and so does another plan.
     refuses(&plan, lost)?;
     match self::plan(&[32, 96], &Device::Cuda(device)) {
         Err(e) => println!("     says: {e}"),
@@ -256,7 +258,7 @@ fn child_transform() -> Result {
     works(&plan(&[96, 160], &Device::Cuda(cuda()?)).map_err(text)?)
 }
 
-/// Entries that are damaged, cut short or another's are compiled anew; processes that start at once all get theirs.
+/// Damaged, truncated or foreign cache entries are recompiled; processes started together all get theirs.
 fn cache() -> Result {
     let folder = tempfile::tempdir().map_err(text)?;
     let cache = folder.path().join("cache");

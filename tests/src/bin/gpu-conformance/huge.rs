@@ -1,7 +1,8 @@
 //! Arrays of more than 2³¹ bytes and more than 2³¹ samples.
 //!
-//! The host never holds one: the device makes the data, each sample a hash of its index, and holds inverse(forward(x)) against it. Coefficients are read in
-//! windows at the beginning, in the middle and at the end, and held against a CPU plan of the window alone, away from the sides where it was cut.
+//! The host never holds one. The device generates the data, each sample a hash of its index, and compares
+//! inverse(forward(x)) with it. Coefficients are read in windows at the beginning, in the middle and at the end. Each
+//! window is compared with a CPU plan of the window alone, away from its cut sides.
 
 use lifting::cuda::cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, sys};
 use lifting::cuda::cudarc::nvrtc::Ptx;
@@ -13,11 +14,11 @@ use std::sync::Arc;
 use std::time::Instant;
 use zerocopy::IntoBytes;
 
-/// What became of a case.
+/// Outcome of a case.
 pub enum Outcome {
     /// It ran.
     Done(Result<(), String>),
-    /// There was no time, or not enough memory, which is said.
+    /// Time or memory was insufficient, which is printed.
     LeftOut,
 }
 
@@ -26,14 +27,14 @@ struct Case {
     /// `i16` or `f32`.
     real: bool,
     shape: &'static [usize],
-    /// Along every axis but a batch.
+    /// Levels along every axis except a batch.
     levels: u32,
-    /// Whether the first axis is one.
+    /// Whether the first axis is a batch.
     batch: bool,
     schedule: Schedule,
 }
 
-/// The longest axis that a kernel takes.
+/// Longest axis of a kernel.
 const LONGEST: usize = i32::MAX as usize - (1 << 16);
 
 const fn case(wavelet: &'static str, real: bool, shape: &'static [usize], levels: u32) -> Case {
@@ -54,7 +55,7 @@ const CASES: [Case; 8] = [
     case("cdf97", true, &[3, 600_000_001], 1),
 ];
 
-/// Runs all, as far as time goes.
+/// Runs all cases that fit the time.
 pub fn run(device: &CudaDevice, until: Instant) -> Vec<(String, Outcome)> {
     let tools = Tools::new(device);
     let mut outcomes = Vec::new();
@@ -89,7 +90,7 @@ pub fn run(device: &CudaDevice, until: Instant) -> Vec<(String, Outcome)> {
     outcomes
 }
 
-/// Why a case did not pass.
+/// Reason why a case did not pass.
 enum Stop {
     Failed(String),
     /// The device is too small.
@@ -114,7 +115,7 @@ impl From<DriverError> for Stop {
     }
 }
 
-/// Sample number `i` of the data, on the device and here.
+/// Sample `i` of the data; the kernels and `value` agree.
 const KERNELS: &str = r#"
 __device__ int value(unsigned long long i) {
     unsigned long long z = i * 0x9e3779b97f4a7c15ull;
@@ -159,10 +160,10 @@ impl Tools {
     }
 }
 
-/// A thread for each of `n` samples.
+/// Launches one thread for each of `n` samples.
 ///
 /// # Safety
-/// The arguments are the kernel's.
+/// The arguments must be the kernel's.
 unsafe fn launch(
     function: &CudaFunction,
     stream: &CudaStream,
@@ -206,7 +207,8 @@ fn round_trip<T: Sample>(device: &CudaDevice, tools: &Tools, case: &Case) -> Res
     let (mut from, to) = (data.device_ptr(&stream).0, coefficients.device_ptr(&stream).0);
     let (mut n, mut counter) = (samples as u64, found.device_ptr(&stream).0);
     let mut arguments: [*mut c_void; 3] = [(&raw mut from).cast(), (&raw mut n).cast(), (&raw mut counter).cast()];
-    // SAFETY: arrays of the plan's sizes, used by this stream alone and alive until it has been waited for; the data comes back to where it was.
+    // SAFETY: arrays of the plan's sizes, used by this stream alone and alive until it is synchronised; the data
+    // returns to its place.
     unsafe {
         launch(&tools.fill[usize::from(case.real)], &stream, samples, &mut arguments[..2])?;
         sys::cuMemsetD8Async(to, 0xa5, bytes, stream.cu_stream()).result()?;
@@ -226,10 +228,10 @@ fn round_trip<T: Sample>(device: &CudaDevice, tools: &Tools, case: &Case) -> Res
     Ok(())
 }
 
-/// Samples of a band beside a cut that know of it.
+/// Samples of a band near a cut that the cut may affect.
 const MARGIN: usize = 16;
 
-/// Compares a window of the coefficients; `at` is where along every axis.
+/// Compares a window of the coefficients; `at` places it along every axis.
 fn window<T: Sample>(
     scheme: &Scheme,
     case: &Case,
@@ -265,7 +267,7 @@ fn window<T: Sample>(
     cpu.forward(&data[..], &mut expected[..])?;
     for (small, large) in cpu.subbands().zip(gpu.subbands()) {
         let batch = |axis: usize| case.batch && axis == 0;
-        // What of the band is as it is in the whole, and where that begins there.
+        // The part of the band that equals the whole transform's, and its position there.
         let valid: Vec<std::ops::Range<usize>> = (0..rank)
             .map(|axis| {
                 let cut_before = starts[axis] > 0 && !batch(axis);

@@ -1,11 +1,15 @@
-//! Whether plans on a CUDA device give what plans on the CPU give, bit for bit: wavelets × border rules × sample types ×
-//! directions × layouts × schedules over awkward sizes, from host memory, from device memory, and as graphs; arrays beyond 2³¹ bytes and samples; and faults.
+//! GPU conformance: plans on a CUDA device equal plans on the CPU, bit for bit.
 //!
-//! `gpu-conformance [SECONDS] [--device cuda|interpreter]`: stops starting new cases after that time (300) and says how many were left out. Prints the first
-//! differences and counts; the exit code is 1 if anything failed. `gpu-conformance faults` provokes what can go wrong
-//! instead, `gpu-conformance ir` runs the IR's own suite, compiled by nvcc.
+//! Cases are wavelets × border rules × sample types × directions × layouts × schedules over awkward sizes, from host
+//! memory, from device memory, and as graphs; arrays beyond 2³¹ bytes and samples; and faults.
 //!
-//! Cases come in an order that makes a short time worth most: one of everything, the rest of the catalogue, what is large, then the full product.
+//! `gpu-conformance [SECONDS] [--device cuda|interpreter]` stops starting new cases after that time (default 300) and
+//! counts those left out. It prints the first differences and counts; the exit code is 1 if any case failed.
+//! `gpu-conformance faults` provokes device faults instead; `gpu-conformance ir` runs the IR's own suite, compiled by
+//! nvcc.
+//!
+//! The order of cases gives broad coverage early: one of everything, the rest of the catalogue, large sizes, then the
+//! full product.
 
 mod compare;
 mod faults;
@@ -37,7 +41,7 @@ fn size(shape: &[usize], levels: u32) -> Size {
     }
 }
 
-/// Sizes that stand for the others.
+/// Representative sizes.
 fn few() -> Vec<Size> {
     vec![
         size(&[53, 67], 3),
@@ -48,7 +52,7 @@ fn few() -> Vec<Size> {
     ]
 }
 
-/// Sizes that are even at each level, as periodic wants them, and the last one too long for a block to hold it whole.
+/// Sizes that are even at each level, as the periodic rule requires; the last is too long for one block to hold.
 fn even() -> Vec<Size> {
     vec![
         size(&[96, 64], 3),
@@ -60,7 +64,7 @@ fn even() -> Vec<Size> {
     ]
 }
 
-/// Sizes that fit one warp, many, and none exactly.
+/// Sizes that fit one warp, many warps, and none exactly.
 fn small() -> Vec<Size> {
     let mut sizes: Vec<Size> = (1..=70).map(|n| size(&[n, 1 + n * 37 % 70], 3)).collect();
     sizes.extend((1..=70).step_by(3).map(|n| Size {
@@ -82,7 +86,7 @@ fn large() -> Vec<Size> {
         size(&[1080, 1920], 3),
         size(&[257, 257, 257], 2),
         size(&[96, 200, 264], 2),
-        // Batches that go in parts, the last of them smaller.
+        // Batches split into parts, the last of them smaller.
         Size { levels: vec![0, 3, 3], order: vec![2, 1], ..size(&[23, 512, 512], 0) },
         Size { levels: vec![0, 2, 3], order: vec![1, 2], ..size(&[7, 1081, 1920], 0) },
     ]
@@ -115,7 +119,7 @@ impl Case {
         plan.schedule(schedule).sample().build(device)
     }
 
-    /// `None` if there is no such transform; what is true has a pass over both axes.
+    /// `None` if the transform is not supported; `true` marks a pass over both axes.
     fn run(&self, device: &Device) -> Option<Result<bool, String>> {
         match self.sample {
             SampleType::I16 => self.run_on::<i16>(device),
@@ -131,7 +135,7 @@ impl Case {
     fn run_on<T: Sample + DeviceRepr>(&self, device: &Device) -> Option<Result<bool, String>> {
         let cpu = match self.plan::<T>(&Device::cpu_with_threads(1), Schedule::Auto) {
             Ok(plan) => plan,
-            // The border rule does not take this length.
+            // The border rule does not allow this length.
             Err(PlanError::Geometry(_)) => return None,
             Err(e) => return Some(Err(e.to_string())),
         };
@@ -140,7 +144,7 @@ impl Case {
                 let both = plan.recipe().passes.iter().any(|pass| pass.axes.len() == 2);
                 Some(compare::compare(&cpu, &plan).map(|()| both))
             }
-            // A schedule may say that it cannot; `Auto` always can.
+            // A schedule may refuse; `Auto` never does.
             Err(PlanError::Refused { .. }) if self.schedule != Schedule::Auto => None,
             Err(e) => Some(Err(e.to_string())),
         }
@@ -151,12 +155,12 @@ fn types(domain: Domain) -> impl Iterator<Item = SampleType> + Clone {
     SampleType::ALL.into_iter().filter(move |t| t.domain() == domain)
 }
 
-/// All cases, the most telling first: one of everything, and the rest.
+/// All cases, broadest first: one of everything, and the rest.
 fn cases() -> (Vec<Case>, Vec<Case>) {
     let (mut first, mut cases) = (Vec::new(), Vec::new());
     let schedules: Vec<Schedule> = Schedule::all().filter(|schedule| schedule.has_lifting_bits()).collect();
     let three = ["dd137", "legall53", "cdf97"].map(wavelet);
-    // One of everything: every border rule, type and schedule of the three that stand for all.
+    // One of everything: every border rule, type and schedule of three representative wavelets.
     for size in few() {
         for scheme in &three {
             for boundary in Boundary::ALL {
@@ -169,7 +173,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
             }
         }
     }
-    // Lattices, which run stage by stage under periodic.
+    // Lattices, which run stage by stage under the periodic rule.
     let lattices = lifting_dsl::compile(include_str!("orthogonal.lift"));
     for (w, scheme) in lattices.expect("the tests' lattices compile").schemes.into_iter().enumerate() {
         for (i, size) in even().into_iter().enumerate() {
@@ -180,7 +184,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
             }
         }
     }
-    // Larger ones, types and schedules in turn.
+    // Larger sizes, cycling through types and schedules.
     for (s, size) in large().into_iter().enumerate() {
         for (w, scheme) in three.iter().enumerate() {
             for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
@@ -200,7 +204,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
             cases.push(Case { scheme, sample, boundary, layout, schedule: Schedule::Auto, size });
         }
     }
-    // The full product of border rules and types over all sizes; layouts and schedules in turn.
+    // The full product of border rules and types over all sizes, cycling through layouts and schedules.
     for (i, size) in small().into_iter().enumerate() {
         for scheme in &three {
             for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
@@ -216,7 +220,8 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
     (first, cases)
 }
 
-/// Images so large that blocks run in clusters, as far as the device has them, and whose rows begin anywhere, so that blocks are taller. The interpreter would take minutes for each.
+/// Images so large that blocks run in clusters, if the device has them, with unaligned rows, so that blocks are taller.
+/// The interpreter would take minutes for each.
 fn many_blocks() -> impl Iterator<Item = Case> {
     let (i16, f32) = (("legall53", SampleType::I16), ("cdf97", SampleType::F32));
     let cases = [(i16, [4800, 8192]), (f32, [4800, 8192]), (i16, [5801, 5803]), (f32, [4095, 4097])];
@@ -311,7 +316,7 @@ fn main() -> ExitCode {
     }
     let until = begin + Duration::from_secs(seconds);
     let mut report = run(&first, &device, until);
-    // What is huge has a third of the time.
+    // Huge cases get a third of the time.
     if let Device::Cuda(device) = &device {
         let third = Instant::now() + Duration::from_secs(seconds / 3);
         for (what, result) in huge::run(device, third.min(until)) {
