@@ -1,9 +1,10 @@
-# Steps of checks: a table of each step's seconds is printed at the end. Sourced by `run` and `full`.
+# Functions for the check scripts `run` and `full`, which source this file: steps, a final table of their times, and
+# set-up.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# Checks build everything once: incremental data would be written for nothing.
+# Checks build everything once, so incremental data would be wasted.
 export CARGO_INCREMENTAL=0
-# Nobody debugs here: line tables cost time.
+# Line tables cost time, and nobody debugs these builds.
 export CARGO_PROFILE_DEV_DEBUG=false
 scratch=$(mktemp -d)
 names=() seconds=() processor=() budgets=() began= began_cpu=
@@ -87,15 +88,15 @@ has_venv() {
     fi
 }
 
-# A fresh environment with the dependencies of the Python package and these extras. Modules are compiled on import:
-# most are never imported.
+# Makes a fresh environment with the dependencies of the Python package and the given extras. Modules are compiled on
+# import: most are never imported.
 make_venv() {
     python3 -m venv "$scratch/venv"
     python_needs "$@" > "$scratch/needs.txt"
     "$scratch/venv/bin/pip" install --quiet --disable-pip-version-check --no-compile -r "$scratch/needs.txt"
 }
 
-# Fetches the packages of the CUDA compilers with the environment's pip, so that `xtask` need not wait.
+# Downloads the packages of the CUDA compilers with the environment's pip, so that `xtask` need not wait.
 fetch_cuda() {
     local installed="${CARGO_TARGET_DIR:-target}/cuda/installed" pip="$scratch/venv/bin/pip"
     if [ -z "${LIFTING_CUDA_HOME:-}" ] && ! cmp --silent xtask/cuda.txt "$installed"; then
@@ -103,7 +104,7 @@ fetch_cuda() {
     fi
 }
 
-# Prints the dependencies of the Python package and of these extras, one a line.
+# Prints the dependencies of the Python package and of the given extras, one per line.
 python_needs() {
     python3 - python/pyproject.toml "$@" <<'END'
 import sys, tomllib
@@ -113,13 +114,13 @@ print(*project["dependencies"], *extras, sep="\n")
 END
 }
 
-# Runs the tests of the Python package, of the one in the folder if one is given.
+# Runs the tests of the Python package, or of the one in the given folder.
 python_tests() {
     local site=${1:-}
     (cd python/tests && PYTHONPATH="$site" "$scratch/venv/bin/python" -m pytest --quiet -p no:cacheprovider .)
 }
 
-# Counts the crates of a CPU-only user, this one included.
+# Counts the crates of a CPU-only user, including this one.
 count_crates() {
     cargo tree -p lifting --no-default-features -e normal --prefix none --no-dedupe | sort -u | wc -l
 }

@@ -1,6 +1,5 @@
-// A picture through the 5/3 wavelet of JPEG 2000, five levels, and back: on a stream, and in a graph.
-//
-//     picture [FILE.pgm]      8 bits a sample, binary (P5); without one a picture is made up
+// Transforms a picture by the 5/3 wavelet of JPEG 2000, five levels, and back: on a stream, and in a graph.
+//     picture [FILE.pgm]      8-bit binary PGM (P5); without a file a picture is synthesised
 
 #include "legall53.h"
 
@@ -77,7 +76,7 @@ int main(int argc, char **argv)
     CUDA(cudaMalloc((void **)&bands, bytes));
     CUDA(cudaMalloc(&scratch, legall53_cuda_scratch_bytes_i16(&shape) + 1));
 
-    // On a stream: queued one behind the other, waited for once.
+    // On a stream: enqueued in order, synchronised once.
     std::vector<int16_t> coefficients(picture.samples.size()), back(picture.samples.size());
     CUDA(cudaMemcpyAsync(signal, picture.samples.data(), bytes, cudaMemcpyHostToDevice, stream));
     LIFT(legall53_cuda_forward_i16(&shape, signal, bands, scratch, stream));
@@ -93,7 +92,7 @@ int main(int argc, char **argv)
     printf("on a stream: %s\n", back == picture.samples ? "every sample is back" : "SAMPLES DIFFER");
     int failed = back != picture.samples;
 
-    // In a graph: recorded once, launched as often as there are pictures.
+    // In a graph: recorded once, launched once per picture.
     cudaGraph_t graph;
     cudaGraphExec_t recorded;
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));

@@ -1,5 +1,5 @@
-//! No bytes make the codec's decoder panic, go on for ever, or believe more than there is: streams as they are, and
-//! with checksums that fit what was changed.
+//! Codec fuzzing: no bytes make the decoder panic, loop forever, or trust a false length. Streams are tried unchanged,
+//! and with checksums corrected after changes.
 #![no_main]
 
 use lifting_codec::{Decoder, Header, Region};
@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             let _ = decoder.decode(level);
         }
     }
-    // A block by itself: its shape, its mode, and its words.
+    // A single block: its shape, its mode, and its words.
     let Some((head, words)) = bytes.split_first_chunk::<5>() else { return };
     let shape = Shape {
         height: 1 + usize::from(head[0] & 63),

@@ -1,4 +1,4 @@
-//! No bytes make the reader of pictures panic or believe more than there is.
+//! Picture fuzzing: no bytes make the reader panic or trust a false length.
 #![no_main]
 
 use liftc::media::image;

@@ -1,4 +1,4 @@
-//! No bytes make the `.npy` reader panic or believe more than there is, and what it reads is read again as it was written.
+//! `.npy` fuzzing: no bytes make the reader panic or trust a false length, and arrays survive a round trip.
 #![no_main]
 
 use liftc::media::npy;

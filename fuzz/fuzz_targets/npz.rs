@@ -1,4 +1,4 @@
-//! No bytes make the `.npz` reader panic or believe more than there is.
+//! `.npz` fuzzing: no bytes make the reader panic or trust a false length.
 #![no_main]
 
 use liftc::media::npz;

@@ -1,4 +1,4 @@
-//! No text makes the language panic, and whatever it accepts survives printing.
+//! Language fuzzing: no text makes the compiler panic, and accepted texts survive printing.
 #![no_main]
 
 use lifting_dsl::{compile, parse, print, print_scheme};

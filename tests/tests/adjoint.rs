@@ -1,4 +1,4 @@
-//! ⟨Tx, y⟩ = ⟨x, T*y⟩ for every real wavelet of the catalogue, every border rule, awkward sizes, analysis and synthesis.
+//! ⟨Tx, y⟩ = ⟨x, T*y⟩ for every real wavelet of the catalogue, border rule and direction, over awkward sizes.
 
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;

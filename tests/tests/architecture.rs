@@ -1,7 +1,7 @@
-//! `ARCHITECTURE.md` and `docs/` against the tree: what they name exists, what they should name is there, and the
-//! tables of `docs/performance.md` are those of `docs/figures/`.
+//! Checks of `ARCHITECTURE.md` and `docs/` against the tree. Paths and links must exist, every folder must be
+//! described, and the tables of `docs/performance.md` must match `docs/figures/`.
 //!
-//! `UPDATE=1 cargo test -p lifting-tests --test suite architecture` writes the tables anew.
+//! `UPDATE=1 cargo test -p lifting-tests --test suite architecture` rewrites the tables.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -15,14 +15,14 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Folders with sources of this project's own: the workspace's members, and what is beside it.
+/// Folders of this project's sources: the workspace's members, and the folders outside it.
 fn rooms() -> Vec<String> {
     let manifest = read("Cargo.toml");
     let members = manifest.split_once("members = [").and_then(|(_, rest)| rest.split_once(']')).unwrap().0;
     members.split('"').skip(1).step_by(2).chain(["fuzz"]).map(str::to_owned).collect()
 }
 
-/// Files below `folder` with this extension, relative to the root, but neither build output nor what compilers are to
+/// Files below `folder` with this extension, relative to the root. Excludes build output and texts that compilers must
 /// refuse.
 fn files(folder: &Path, extension: &str, found: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(root().join(folder)).unwrap().map(Result::unwrap) {
@@ -37,15 +37,14 @@ fn files(folder: &Path, extension: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The documents that are held against the tree.
+/// The documents to check.
 fn documents() -> BTreeSet<String> {
     let mut found = BTreeSet::from(["ARCHITECTURE.md".to_owned()]);
     files(Path::new("docs"), "md", &mut found);
     found
 }
 
-/// What stands in backticks and is a path into one of the rooms; of patterns, what is before the first sign that stands
-/// for others.
+/// Paths into one of the rooms in backticks. A pattern counts up to its first wildcard.
 fn paths<'a>(text: &'a str, rooms: &[String]) -> Vec<&'a str> {
     let spans = text.split('`').skip(1).step_by(2).filter(|span| !span.contains([' ', '\n']));
     let inside =
@@ -53,7 +52,7 @@ fn paths<'a>(text: &'a str, rooms: &[String]) -> Vec<&'a str> {
     inside.map(|span| span.split(['*', '<', '{', '…', ':']).next().unwrap()).collect()
 }
 
-/// The targets of links that lead to files of the repository, without their anchors.
+/// The targets of links to files of the repository, without their anchors.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let inside = targets.filter(|t| !t.contains("://") && !t.starts_with('#'));
@@ -89,7 +88,7 @@ fn every_room_is_named_and_every_file_says_what_it_is_for() {
     }
 }
 
-/// Where tests are one program, a file that nobody names would never be compiled.
+/// Where tests are one program, a file that it does not name would never be compiled.
 #[test]
 fn every_file_of_tests_is_in_a_program() {
     let mut suites = 0;
@@ -109,7 +108,7 @@ fn every_file_of_tests_is_in_a_program() {
     assert!(suites > 0);
 }
 
-/// The width of text in documents.
+/// Width of text in documents.
 const COLUMNS: usize = 120;
 
 #[test]
@@ -125,7 +124,7 @@ fn lines_of_documents_fit() {
     }
 }
 
-/// The table of a file of figures, with what they are and where they are from.
+/// The table of a file of figures, with its title and source.
 fn table(name: &str) -> String {
     let figures: Value = serde_json::from_str(&read(&format!("docs/figures/{name}.json"))).unwrap();
     let text = |key: &str| {

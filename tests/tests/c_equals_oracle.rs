@@ -1,5 +1,4 @@
-//! The emitted C, compiled by the machine's compilers with warnings as errors and run under UBSan, gives what the
-//! oracle gives, bit for bit.
+//! The emitted C equals the oracle bit for bit, compiled with warnings as errors and run under UBSan.
 
 use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::Scalar;
@@ -59,7 +58,7 @@ fn gcc_integers() {
     check(&integer("legall53", testing::legall53()), Boundary::Zero, Scalar::I32, &gcc);
 }
 
-/// Files made for a profile follow it: order of axes, gain, lines of one sample at odd positions.
+/// Files made for a profile follow its order of axes, gain, and rule for lines of one sample at odd positions.
 #[test]
 fn profiles() {
     let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
@@ -72,23 +71,23 @@ fn profiles() {
     }
 }
 
-/// For several instruction sets in one program, of which the machine's best is taken.
+/// One program for several instruction sets, which uses the machine's best.
 #[test]
 fn gcc_clones() {
     let gcc = Compiler::gcc(&["-O3"]);
     check(&integer("dd137", testing::dd137()), Boundary::Edge, Scalar::I16, &gcc);
     check(&integer("legall53", testing::legall53()), Boundary::WholeSymmetric, Scalar::I16, &gcc);
     check(&cdf97(), Boundary::WholeSymmetric, Scalar::F32, &gcc);
-    // Without the loops in registers of AVX-512.
+    // Without the AVX-512 loops in registers.
     let narrow = Compiler::gcc(&["-O2", "-DDD137_WIDE=0", "-DCDF97_WIDE=0"]);
     check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16, &narrow);
     check(&cdf97(), Boundary::Edge, Scalar::F32, &narrow);
-    // Past the caches, whatever the size.
+    // Non-temporal stores at every size.
     let gcc = Compiler::gcc(&["-O2", "-DDD137_PAST_CACHES=0"]);
     check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16, &gcc);
 }
 
-/// Threads share images, and strips of rows, however small these are.
+/// Threads share images, and strips of rows, however small.
 #[test]
 fn openmp() {
     for (scheme, boundary, sample) in [
@@ -102,7 +101,7 @@ fn openmp() {
     }
 }
 
-/// The same files are C++.
+/// The same files as C++.
 #[test]
 fn gxx() {
     let gxx = Compiler::gxx(&["-O3", "-march=native"]);
@@ -112,8 +111,7 @@ fn gxx() {
     check(&integer("legall53", testing::legall53()), Boundary::Periodic, Scalar::I64, &gxx);
 }
 
-/// A program of C++ finds the functions of an emitted file that is compiled as C++, too: they have the names that the
-/// header declares.
+/// A C++ program links with an emitted file compiled as C++: the names match the header.
 #[test]
 fn a_program_of_cpp_calls_it() {
     let scheme = integer("legall53", testing::legall53());
@@ -135,7 +133,7 @@ fn a_program_of_cpp_calls_it() {
 
 #[test]
 fn gcc_reals() {
-    // Contraction into fused multiply-adds is what the guards in the text must prevent.
+    // The guards in the text must prevent contraction into fused multiply-adds.
     let gcc = Compiler::gcc(&["-O3", "-march=native"]);
     for boundary in [Boundary::WholeSymmetric, Boundary::Periodic] {
         check(&cdf97(), boundary, Scalar::F32, &gcc);
@@ -187,8 +185,8 @@ fn asymmetric_and_long_supports() {
     }
 }
 
-/// Steps that read one sample, as Haar's do, and scalings, which read none, beside them and alone: nothing is left
-/// that compilers warn of.
+/// Steps that read one sample, as Haar's do, with and without scalings, which read none: compilers find nothing to warn
+/// about.
 #[test]
 fn steps_that_read_little() {
     let haar = integer(

@@ -1,4 +1,4 @@
-//! Every wavelet of the catalogue: lossless, and as blind to polynomials as its source says.
+//! The whole catalogue: every wavelet is lossless and has the vanishing moments that its source states.
 
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::{Transform, analyse_line, synthesise_line};
@@ -7,7 +7,7 @@ use lifting_dsl::{Boundary, Domain, Group, RealStep, Scheme, Step, Weight};
 use lifting_filters::CATALOGUE;
 use lifting_tests::{noise, wavelet};
 
-/// Vanishing moments of the analysis and of the synthesis wavelet, and how nearly they vanish.
+/// Vanishing moments of the analysis and the synthesis wavelet, and their tolerance.
 fn moments(name: &str) -> (usize, usize, f64) {
     let exact = 1e-9;
     match name {
@@ -19,9 +19,9 @@ fn moments(name: &str) -> (usize, usize, f64) {
         "haar_vc2_0" | "haar_vc2_1" | "s_transform" => (1, 1, exact),
         "ts" => (3, 1, exact),
         "s_transform_2_10" => (5, 1, exact),
-        // Its taps are designed for passbands, not for moments; symmetry gives two for the one of constants.
+        // Its taps are designed for passbands, not for moments; symmetry gives two for the moment of constants.
         "fidelity" => (2, 2, exact),
-        // None vanishes entirely: weights of 12 bits, for the four moments of (9,7).
+        // None vanishes exactly: weights of 12 bits, for the four moments of (9,7).
         "daubechies97" => (4, 4, 2e-3),
         cdf => {
             let (p, q) = cdf.strip_prefix("cdf").and_then(|pq| pq.split_once('_')).expect("a wavelet of this table");
@@ -56,8 +56,8 @@ fn everything_compiles_without_a_warning_and_names_its_source() {
     }
 }
 
-/// The files that `cargo xtask filters` writes; their filters are held against PyWavelets' tables (see `pywavelets.rs`),
-/// and their up to 38 moments are beyond what `f64` can tell from small ones.
+/// The files that `cargo xtask filters` writes. Their filters are compared with PyWavelets' tables (see
+/// `pywavelets.rs`); with up to 38 moments, `f64` cannot tell vanishing ones from small ones.
 const GENERATED: [&str; 5] = ["biorthogonal.lift", "daubechies.lift", "symlets.lift", "coiflets.lift", "meyer.lift"];
 
 #[test]
@@ -77,7 +77,7 @@ fn detail_of_polynomials_vanishes_and_no_further() {
             assert!(detail(d) < tolerance, "{}: x^{d} has details of {}", entry.name, detail(d));
         }
 
-        // The synthesis wavelet is what one high coefficient becomes.
+        // The synthesis wavelet is the response to one high coefficient.
         let mut synthesised = vec![0.0; n];
         synthesised[65] = 1.0;
         synthesise_line(&steps, Boundary::Zero, 0, &mut synthesised).unwrap();
@@ -100,7 +100,7 @@ fn integer_detail_of_constants_is_zero_and_of_polynomials_within_rounding() {
             for c in (-2000..2000i32).step_by(7) {
                 let mut line = [c; 24];
                 analyse_line(scheme.steps(), boundary, 0, &mut line).unwrap();
-                // Its weights of 12 bits leave 2^-11 of a constant, and three of its steps round.
+                // Its 12-bit weights leave 2^-11 of a constant, and three of its steps round.
                 let miss = if scheme.name() == "daubechies97" { 2 + c.abs() / 2048 } else { 0 };
                 assert!(line.iter().skip(1).step_by(2).all(|d| d.abs() <= miss), "{} of {c}: {line:?}", scheme.name());
             }

@@ -1,5 +1,5 @@
-//! Every construct of the IR, written in every dialect, compiled and run: the suite that all executors share. C99 and
-//! Rust have what a CPU can execute. CUDA C++ needs nvcc and a device; where these are not, it says so.
+//! The IR's conformance suite: every construct, written in every dialect, compiled and run. C99 and Rust cover
+//! constructs that a CPU can execute. CUDA C++ needs nvcc and a device; if either is missing, it prints a notice.
 
 use lifting_codegen::back::{C, DIALECTS, Rust};
 use lifting_codegen::ir::Feature;
@@ -34,7 +34,7 @@ fn c_by_clang() {
     }
 }
 
-/// With checks for overflow: only what must wrap may.
+/// With overflow checks: only wrapping operations may wrap.
 #[test]
 fn rust_by_rustc() {
     let suite = Suite::of(&Rust);
@@ -48,7 +48,7 @@ fn cuda_by_nvcc() {
     cuda();
 }
 
-/// Every dialect that there is writes what it says that it can, and nothing else.
+/// Every dialect writes exactly the features that it claims.
 #[test]
 fn dialects_keep_their_word() {
     for dialect in DIALECTS {

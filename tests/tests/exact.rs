@@ -10,12 +10,12 @@ use lifting_tests::wavelet;
 use num_rational::BigRational;
 use proptest::prelude::*;
 
-/// All factorisations of a bank multiply back to it, as factors and as the steps that are executed.
+/// All factorisations of a bank multiply back to it, both as factors and as executed steps.
 fn assert_exact(matrix: &Matrix<BigRational>, beam: usize, what: &str) {
     let bank = Bank::from_matrix(matrix);
     assert_eq!(&bank.matrix(), matrix, "{what}");
     let found = lifting::lifting(&bank, &Options { beam, ..Options::default() });
-    // What no sample type could carry is refused; it was exact all the same, but is not to be had.
+    // A factorisation that no sample type could carry is refused, so it cannot be checked here.
     let Ok(found) = found else { return };
     for f in &found {
         assert_eq!(&f.matrix(), matrix, "{what}");
@@ -74,7 +74,7 @@ proptest! {
         let matrix = Matrix::diagonal(a, b).times(&product);
         prop_assert_eq!(matrix.determinant().as_monomial().map(|(_, n)| n), Some(0));
         assert_exact(&matrix, 4, "random");
-        // The inverse is exact as well.
+        // The inverse is exact too.
         prop_assert_eq!(matrix.inverse(0.0).unwrap().times(&matrix), Matrix::<BigRational>::identity());
     }
 }

@@ -1,14 +1,13 @@
-//! The functions that `lifting!` makes give what the oracle gives, bit for bit: both domains, every border rule,
-//! awkward sizes.
+//! Functions made by `lifting!` equal the oracle bit for bit: both domains, every border rule, awkward sizes.
 
-// Users may have forbidden it in their crate; what the macro writes must not keep them from that.
+// Users may forbid unsafe code in their crate; the macro's output must allow that.
 #![forbid(unsafe_code)]
 
 use lifting_codegen::ir::Scalar;
 use lifting_tests::equals_oracle::check;
 
-/// A wavelet of either domain under a border rule, and for each of their sample types a module that answers as the
-/// drivers of emitted transforms do.
+/// A wavelet of either domain under a border rule, and a module per sample type that answers like the drivers of
+/// emitted transforms.
 macro_rules! wavelets {
     ($module:ident, $($boundary:tt)-+) => {
         mod $module {
@@ -64,7 +63,7 @@ wavelets!(periodic, periodic);
 wavelets!(edge, edge);
 wavelets!(zero, zero);
 
-/// The text is what the compiler would write to a file, with the gain of a profile that has one.
+/// The CUDA text is the compiler's, including the gain of a profile.
 #[test]
 fn cuda_is_the_compilers_text() {
     use lifting_codegen::emit::{Request, natural_samples};

@@ -1,4 +1,4 @@
-//! `lifting!` gives what the same text gives in a file.
+//! `lifting!` gives the same schemes as the same text in a file.
 
 use lifting::{Boundary, Device, Domain, Format, Plan};
 
@@ -29,7 +29,7 @@ lifting::lifting! {
     }
 }
 
-// The library under another name, and strangers with the names that an expansion might use.
+// The library under another name, and foreign items with names that an expansion might use.
 extern crate lifting as other;
 
 #[allow(non_camel_case_types, dead_code)]
@@ -57,7 +57,7 @@ mod hostile {
     }
 }
 
-/// A text put together by another macro.
+/// A text assembled by another macro.
 macro_rules! scaled {
     ($name:ident, $factor:expr, $weight:literal) => {
         lifting::lifting! {

@@ -1,5 +1,5 @@
-//! OpenCL, on all devices that there are: the suite of the IR, kernel by kernel, and plans against those of the CPU.
-//! Where there is no device these say so and end; `LIFTING_REQUIRE_OPENCL=1` makes that a failure.
+//! OpenCL on all devices: the IR's suite, kernel by kernel, and plans compared with the CPU's. Without a device the
+//! tests print a notice and pass; `LIFTING_REQUIRE_OPENCL=1` makes that a failure.
 
 use lifting::opencl::OpenClDevice;
 use lifting::{Boundary, Device, Domain, Format, Layout, Plan, Sample, Schedule, bf16, catalogue, f16};
@@ -20,7 +20,7 @@ use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 use std::collections::BTreeSet;
 
-/// All devices; none where there are none.
+/// All devices; may be none.
 fn devices(test: &str) -> impl Iterator<Item = Device> {
     let count = match Device::opencl(0) {
         Ok(_) => OpenClDevice::count().unwrap(),
@@ -58,7 +58,7 @@ fn suite_on(device: &OpenClDevice, dialect: OpenCl) {
     let options = format!("{standard} -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable -Werror");
     let program =
         Program::create_and_build_from_source(&context, &suite.text, &options).unwrap_or_else(|e| panic!("{e}"));
-    // SAFETY: arguments are those of the kernels, and memory is as large as they say.
+    // SAFETY: the arguments match the kernels, and memory is as large as they say.
     unsafe {
         let queue = CommandQueue::create(&context, id, 0).unwrap();
         let mut output = Vec::new();
@@ -121,7 +121,7 @@ fn suite_on(device: &OpenClDevice, dialect: OpenCl) {
     }
 }
 
-/// Forward, inverse, and a level of it, out of place and in place: the device's results are the CPU's.
+/// Forward, inverse, and inverse to a level, out of place and in place: the device's results equal the CPU's.
 fn agree<T: Sample>(
     device: &Device,
     name: &str,
@@ -198,8 +198,8 @@ fn equal_the_cpus(device: Device) {
     agree(&device, "cdf97", shape, 3, border, |v| v as f64 * 1e-310);
 }
 
-/// Where sub-groups are warps, schedules with shuffles do what the CPU does, of a picture, a volume and a line; what a
-/// schedule is not for, it refuses. Compilers of such devices take their time: the 5/3 is the shortest.
+/// If sub-groups are warps, schedules with shuffles equal the CPU on a picture, a volume and a line, and refuse shapes
+/// that they do not support. Compilers for such devices are slow, so this uses the 5/3, the shortest.
 #[test]
 fn schedules_of_warps_equal_the_cpus() {
     let mut without = true;
@@ -229,7 +229,7 @@ fn schedules_of_warps_equal_the_cpus() {
     }
 }
 
-/// On buffers of the device the results are those of host data; what does not suit is an error.
+/// Results on device buffers equal those of host data; unsuitable buffers are errors.
 #[test]
 fn plans_take_the_devices_memory() {
     for device in devices("the device's memory") {
@@ -247,7 +247,7 @@ fn takes_its_memory(device: Device) {
 
     let (on_device, queue) = (plan.opencl().unwrap(), opened.queue().unwrap());
     let none = std::ptr::null_mut;
-    // SAFETY: the device's own memory; calls return when samples are where they should be.
+    // SAFETY: the device's own memory; calls return when samples have arrived.
     let array = |context: &Context, len: usize| unsafe { Buffer::create(context, CL_MEM_READ_WRITE, len, none()) };
     let made = |len| array(opened.context(), len).unwrap();
     let download = |from: &Buffer<f32>, len: usize| {
@@ -279,7 +279,7 @@ fn takes_its_memory(device: Device) {
     };
     refused(on_device.forward(&queue, &made(data.len() - 1), &mut bands, &mut workspace), "the source");
     refused(on_device.inverse_to(4, &queue, &bands, &mut back, &mut workspace), "4");
-    // The same device, opened once more.
+    // The same device, opened a second time.
     let other =
         Context::from_device(&ClDevice::new(get_all_devices(CL_DEVICE_TYPE_ALL).unwrap()[opened.ordinal()])).unwrap();
     let foreign = array(&other, data.len()).unwrap();
@@ -291,7 +291,7 @@ fn takes_its_memory(device: Device) {
     assert!(cpu.opencl().unwrap_err().to_string().contains("build it with `Device::opencl(…)`"));
 }
 
-/// Every wavelet of the catalogue where `LIFTING_FULL` is 1, which takes minutes; else one in fifty.
+/// Every wavelet of the catalogue if `LIFTING_FULL` is 1, which takes minutes; else one in fifty.
 #[test]
 fn the_catalogue_equals_the_cpus() {
     let each = if lifting_tests::full() { 1 } else { 50 };
@@ -303,7 +303,7 @@ fn the_catalogue_equals_the_cpus() {
     }
 }
 
-/// Threads that open a device at once all get it, and their plans' results: run alone, this is where drivers begin.
+/// Threads that open a device at once all get it, and correct results. Run alone, this test initialises the drivers.
 #[test]
 fn threads_open_devices_at_once() {
     let wavelet = catalogue::find("legall53").unwrap();
@@ -325,13 +325,13 @@ fn threads_open_devices_at_once() {
 
 #[test]
 fn what_cannot_be_says_why() {
-    // There is no device of that number anywhere.
+    // No machine has a device of that number.
     let error = Device::opencl(4096).unwrap_err().to_string();
     assert!(error.contains("OpenCL"), "{error}");
     for device in devices("what cannot be") {
         assert!(error.contains("there is no OpenCL device 4096: this machine has"), "{error}");
         assert!(OpenClDevice::count().unwrap() > 0);
-        // Warps are not to be counted on.
+        // Devices need not have warps.
         let wavelet = catalogue::find("cdf97").unwrap();
         let builder = Plan::builder(&wavelet).shape(&[256, 256]).schedule(Schedule::WARP).sample::<f32>();
         match builder.build(&device) {
@@ -346,7 +346,7 @@ fn what_cannot_be_says_why() {
     }
 }
 
-/// A C program's functions with the names of the C file's, which go through buffers of the first device.
+/// C functions with the names in the C file, which go through buffers of the first device.
 const WRAPPER: &str = r#"
 #include "emitted.h"
 #include "emitted.opencl.c"

@@ -1,4 +1,4 @@
-//! `lifting!` in a crate of somebody else: another workspace, no dependency but `lifting`, every warning an error.
+//! `lifting!` in a foreign crate: another workspace, no dependency but `lifting`, every warning an error.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,8 +68,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace")
 }
 
-/// The crates of others as the workspace has them, so that they are not built again; ours, which another workspace
-/// never shares and takes for those of others, as they build soonest.
+/// Build profiles: third-party crates as in the workspace, so that they are not rebuilt. Another workspace never shares
+/// ours, so ours get the fastest profile to build.
 fn manifest() -> String {
     let workspace = std::fs::read_to_string(root().join("Cargo.toml")).expect("the workspace's manifest");
     let (before, profiles) = workspace.split_once("[profile.dev]").expect("profiles come last");
@@ -86,7 +86,7 @@ fn manifest() -> String {
     )
 }
 
-/// Run with `LIFTING_FULL=1`. Without, compilers look at it, and make no code of all that it depends on.
+/// `LIFTING_FULL=1` runs the crate; without it, compilers only check it.
 #[test]
 fn a_crate_that_depends_on_lifting_alone() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -1,7 +1,7 @@
-//! A schedule of one's own, which is in no table: what there is to implement, and that plans take it.
+//! A user-defined schedule, in no table: the traits to implement, and a plan that uses it.
 //!
-//! A thread has a square of two by two samples. So it is for wavelets whose steps stay within a pair of samples, as
-//! Haar's do, and for images of even sides, where no border cuts a pair.
+//! Each thread has a square of two by two samples. So the schedule supports wavelets whose steps stay within a pair of
+//! samples, such as Haar's, and images of even sides, where no border splits a pair.
 
 use lifting::{Device, Plan, PlanError, Reason, Sample, Schedule, catalogue};
 use lifting_codegen::ir::build::Builder;
@@ -18,15 +18,15 @@ use lifting_dsl::{Phase, Scheme, Step};
 use std::fmt;
 use std::sync::Arc;
 
-/// Squares of two by two samples, one a thread.
+/// Squares of two by two samples, one per thread.
 struct Squares;
 
 const SQUARES: Schedule = Schedule::Launch(&Squares);
 
-/// Where sample (i, j) of a square stands: array and index.
+/// Place of sample (i, j) of a square: array and index.
 type At<'a> = dyn Fn(i32, i32) -> (ParamId, Expr) + 'a;
 
-/// What is derived of a scheme.
+/// The schedule's data for a scheme.
 #[derive(Debug)]
 struct SquaresFit {
     options: Options,
@@ -116,7 +116,7 @@ impl Fit for SquaresFit {
         1
     }
 
-    /// All samples once, and few instructions.
+    /// Moves all samples once, with few instructions.
     fn demand(&self, _job: &Job, _chunk: u32, _machine: &Machine) -> Demand {
         Demand { moved: 1.0, instructions: 20.0 + self.steps.len() as f64, latency: 1.0, power: 2.0, slower: 1.0 }
     }
@@ -201,7 +201,7 @@ impl SquaresFit {
     }
 }
 
-/// A plan in squares, against the definition: every bit of both directions.
+/// Compares a plan in squares with the oracle: every bit of both directions.
 fn same_as_the_oracle<T: Sample>(wavelet: &str, shape: &[usize], levels: u32, order: [usize; 2]) {
     let scheme = catalogue::find(wavelet).expect("the catalogue has it");
     let batch = shape.len() - 2;

@@ -1,4 +1,4 @@
-//! Pages of `docs/papers` show what was measured: a row of a table for each row of `docs/papers/h200.json`, and of
+//! Pages of `docs/papers` match the measurements: one table row for each row of `docs/papers/h200.json`, and of
 //! `h100.json`.
 
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// A figure as pages have it.
+/// A figure in the format of the pages.
 fn figure(value: &Value) -> String {
     match value.as_f64() {
         None => "–".into(),

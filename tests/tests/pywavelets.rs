@@ -1,5 +1,5 @@
-//! The real families of the catalogue against PyWavelets' `periodization`: against its filters, applied by convolution, and
-//! against what itself computed.
+//! The catalogue's real families against PyWavelets' `periodization`: its filters, applied by convolution, and its own
+//! results.
 
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
@@ -32,7 +32,7 @@ fn tables() -> Vec<(String, Vec<f64>, Vec<f64>)> {
     all
 }
 
-/// A bank as PyWavelets applies it.
+/// A bank, applied as PyWavelets does.
 struct Convolution {
     dec_lo: Vec<f64>,
     rec_lo: Vec<f64>,
@@ -59,7 +59,7 @@ impl Convolution {
         [band(&self.dec_lo), band(&Self::alternated(&self.rec_lo, -1.0))].concat()
     }
 
-    /// One level back.
+    /// One level of synthesis.
     fn synthesise(&self, bands: &[f64]) -> Vec<f64> {
         let mut x = vec![0.0; bands.len()];
         let filters = [self.rec_lo.clone(), Self::alternated(&self.dec_lo, 1.0)];
@@ -78,7 +78,7 @@ impl Convolution {
             let extent: Vec<usize> = shape.iter().map(|n| n >> level).collect();
             for (axis, &length) in extent.iter().enumerate() {
                 let stride: usize = shape[axis + 1..].iter().product();
-                // The first sample of every line of the box that the level works on.
+                // The first sample of every line of the box that the level covers.
                 let within = |i: &usize| {
                     let mut rest = *i;
                     (0..shape.len()).rev().all(|a| {
@@ -98,7 +98,7 @@ impl Convolution {
 }
 
 const LEVELS: u32 = 4;
-/// 48 samples: at the deeper levels the long filters go round several times.
+/// Shapes; 48 is so short that at the deeper levels long filters wrap several times.
 const SHAPES: [&[usize]; 4] = [&[256], &[48], &[32, 48], &[16, 16, 32]];
 
 fn scheme(compiled: &mut BTreeMap<&'static str, Vec<Scheme>>, name: &str) -> Scheme {
@@ -107,11 +107,11 @@ fn scheme(compiled: &mut BTreeMap<&'static str, Vec<Scheme>>, name: &str) -> Sch
     schemes.iter().find(|s| s.name() == entry.name).unwrap().clone()
 }
 
-/// Where PyWavelets' own tables are further than rounding from the filters that they name, so that coefficients of four levels
-/// along several axes cannot agree to 10⁻¹⁰ of the largest: its taps of sym20 are good to 11 digits.
+/// Tables of PyWavelets that differ from the named filters by more than rounding, with the tolerance. Coefficients of
+/// four levels along several axes then cannot agree to 10⁻¹⁰ of the largest: sym20's taps are good to 11 digits.
 const INEXACT_TABLES: [(&str, f64); 1] = [("sym20", 5e-10)];
 
-/// What the oracle makes of data, forward and inverse.
+/// The oracle's forward and inverse transform of the data.
 fn ours(scheme: &Scheme, shape: &[usize], x: &[f64]) -> [Vec<f64>; 2] {
     let geometry = Geometry::uniform(shape, LEVELS).unwrap();
     let transform = Transform { boundary: Boundary::Periodic, ..Transform::new(scheme.clone(), geometry) };
@@ -153,8 +153,8 @@ fn the_105_that_reconstruct_equal_periodization_forward_and_inverse() {
     assert!(failures.is_empty(), "{failures:?}");
 }
 
-/// `tests/reference/generate.py` wrote inner products of PyWavelets' own results with signs: for any coefficient that is
-/// off by 10⁻¹⁰ of the norm, one of them is.
+/// `tests/reference/generate.py` wrote inner products of PyWavelets' results with sign vectors. If any coefficient is
+/// off by 10⁻¹⁰ of the norm, so is one of these.
 #[test]
 fn the_105_equal_what_pywavelets_computed() {
     let mut compiled = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! Random wavelets along the whole chain: every link gives what the oracle gives, bit for bit.
+//! Random wavelets through the whole chain: every stage equals the oracle bit for bit.
 //!
-//! 1 to 5 steps, asymmetric supports up to ±6, both domains, any border rule. The emitted C and Rust of a batch are
-//! compiled at once, as compilers take longer to start than to compile. The wavelets are the same in each run, and new
-//! ones with `LIFTING_FULL=1`. A failure prints the seed; `LIFTING_SEED=seed` runs it again.
+//! They have 1 to 5 steps, asymmetric supports up to ±6, both domains, and any border rule. The emitted C and Rust of a
+//! batch are compiled together, as compilers take longer to start than to compile. The wavelets are fixed, or new in
+//! each run with `LIFTING_FULL=1`. A failure prints the seed; `LIFTING_SEED=seed` repeats it.
 
 use lifting::{Device, Plan};
 use lifting_codegen::emit::{self, Request};
@@ -17,7 +17,7 @@ use lifting_tests::samples::TestSample;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// Says which wavelets these were, should the test fail.
+/// Prints the seed if the test fails.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -28,7 +28,7 @@ impl Drop for Seed {
     }
 }
 
-/// That of `LIFTING_SEED`; else the clock's with `LIFTING_FULL=1`, and always the same one without.
+/// The seed: `LIFTING_SEED` if set, the clock with `LIFTING_FULL=1`, else a constant.
 fn seed() -> u64 {
     if let Ok(given) = std::env::var("LIFTING_SEED") {
         return given.parse().expect("LIFTING_SEED is a number");
@@ -41,7 +41,7 @@ fn seed() -> u64 {
     20_111_201
 }
 
-/// As many wavelets, from [`seed`].
+/// `count` wavelets from [`seed`].
 fn schemes(count: usize) -> (Seed, Vec<Scheme>) {
     let seed = seed();
     let mut bytes = [0; 32];
@@ -50,13 +50,13 @@ fn schemes(count: usize) -> (Seed, Vec<Scheme>) {
     let domains = [Domain::Integer, Domain::Real].map(testing::any_scheme);
     let schemes = (0..count).map(|i| {
         let scheme = domains[i % 2].new_tree(&mut runner).expect("nothing is filtered").current();
-        // Names of their own, as C has one namespace.
+        // Distinct names, as C has one namespace.
         testing::scheme(&format!("random{i}"), scheme.domain(), scheme.boundary(), scheme.steps().to_vec())
     });
     (Seed(seed), schemes.collect())
 }
 
-/// The sample type whose turn it is.
+/// The sample type for this turn.
 fn sample(scheme: &Scheme, turn: usize) -> Scalar {
     match scheme.domain() {
         Domain::Integer => [Scalar::I16, Scalar::I32, Scalar::I64][turn / 2 % 3],
@@ -136,12 +136,12 @@ fn plans_on_the_interpreter() {
     plans(24, &Device::Interpreter);
 }
 
-/// Wavelets that are compiled, which takes long.
+/// Number of wavelets to compile, which is slow.
 fn emitted_count() -> usize {
     if lifting_tests::full() { 16 } else { 8 }
 }
 
-/// Compares all wavelets of a compiled batch, each with what its name's part of the program makes.
+/// Compares all wavelets of a compiled batch, each with its part of the program.
 fn compare(schemes: &[Scheme], program: &Program) {
     for (i, scheme) in schemes.iter().enumerate() {
         let run = |input: &[u8]| program.run_with(&[&format!("answer{i}")], input);
@@ -157,7 +157,7 @@ fn borrowed(files: &[(String, String)]) -> Vec<(&str, &str)> {
 #[test]
 fn emitted_c() {
     let (_seed, schemes) = schemes(emitted_count());
-    // A unit for each: its helpers have the names that those of the others have.
+    // One unit per wavelet, because their helpers share names.
     let (mut files, mut declared, mut calls) = (Vec::new(), String::new(), String::new());
     for (i, scheme) in schemes.iter().enumerate() {
         let text = emit::c(&request(scheme, &[sample(scheme, i)])).unwrap_or_else(|e| panic!("{e}: {scheme:?}"));

@@ -1,5 +1,5 @@
-//! The oracle against implementations that share nothing with it: `reference/*.py`, written from the standards' own
-//! formulations. `reference/generate.py` wrote the expected coefficients.
+//! The oracle against independent implementations: `reference/*.py`, written from the standards' own formulations.
+//! `reference/generate.py` wrote the expected coefficients.
 
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::{Transform, analyse_line};
@@ -72,7 +72,7 @@ fn close(found: &[f64], expected: &[f64], what: &str) {
     }
 }
 
-/// As the profile `vc2` has it.
+/// A transform by the profile `vc2`.
 fn vc2(name: &str, shape: &[usize], levels: u32) -> Transform {
     let scheme = wavelet(name);
     let profile = scheme.profile(Format::Vc2).unwrap().clone();
@@ -82,7 +82,7 @@ fn vc2(name: &str, shape: &[usize], levels: u32) -> Transform {
     t
 }
 
-/// As the profile `jpeg2000` has it: vertical first, the tile's own origin.
+/// A transform by the profile `jpeg2000`: vertical first, with the tile's origin.
 fn jpeg2000(name: &str, shape: &[usize], levels: u32, origins: [i64; 2]) -> Transform {
     let geometry = Geometry::new(shape, &origins, &[levels; 2], &[0, 1]).unwrap();
     let mut t = Transform::new(wavelet(name), geometry);
@@ -107,7 +107,7 @@ fn vc2_coefficients_are_the_standards() {
         vc2(name, &camera.shape(), 3).forward(&mut whole).unwrap();
         assert_eq!(fnv(&whole), checksum(&format!("vc2-{name}-camera")), "{name}");
 
-        // Synthesis of coefficients that are no picture's.
+        // Synthesis of coefficients that do not come from a picture.
         let mut noise: Vec<i32> = noise(48 * 64, 2000).into_iter().map(|x| x as i32).collect();
         vc2(name, &[48, 64], 4).inverse(&mut noise).unwrap();
         assert_eq!(fnv(&noise), checksum(&format!("vc2-{name}-noise")), "{name}");
@@ -204,7 +204,7 @@ fn pywavelets_names_mean_pywavelets_numbers() {
         assert!(near(&low, &numbers(&bands[0])) && low.len() == 16, "{name} low: {low:?}");
         assert!(near(&high, &numbers(&bands[1])) && high.len() == 16, "{name} high: {high:?}");
     }
-    // `reflect` returns more coefficients than there are samples; ours are the ones in the middle.
+    // `reflect` returns more coefficients than samples; ours are the middle ones.
     let reflect = file["reflect"].as_object().unwrap();
     assert_eq!(reflect.len(), 10);
     for (key, bands) in reflect {

@@ -1,5 +1,5 @@
-//! The emitted Rust, compiled by rustc with warnings as errors and overflow checks, gives what the oracle gives, bit for bit, and is as
-//! rustfmt lays it out.
+//! The emitted Rust equals the oracle bit for bit, compiled with warnings as errors and overflow checks, and is
+//! formatted by rustfmt.
 
 use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::Scalar;
@@ -20,7 +20,7 @@ fn text(scheme: &Scheme, boundary: Boundary, samples: &[Scalar]) -> String {
         .expect("the wavelet can be emitted")
 }
 
-/// Optimised under one border rule, which takes the compiler long.
+/// Optimised under one border rule only, as that is slow to compile.
 fn program(emitted: &str, boundary: Boundary, sample: Scalar) -> Program {
     let driver = equals_oracle::rust_driver("crate::emitted", sample, "driver");
     let main = format!("mod emitted;\n{driver}{}", equals_oracle::rust_main(&["driver".into()]));
@@ -68,7 +68,7 @@ fn reals() {
     }
 }
 
-/// Past the caches, whatever the size; and for machines that have no more than every one of their architecture.
+/// Non-temporal stores at every size; and the baseline of the architecture.
 #[test]
 fn other_machines() {
     let replaced = |text: String, from: &str, to: &str| {
@@ -105,7 +105,7 @@ fn long_supports_and_extreme_weights() {
     check(&scheme, Boundary::Edge, Scalar::I64);
 }
 
-/// Every wavelet of the catalogue, whatever its steps are; at once, as rustfmt takes longer to start than to look.
+/// Every wavelet of the catalogue in one run, as rustfmt takes longer to start than to check.
 #[test]
 fn rustfmt_has_nothing_to_change() {
     let folder = tempfile::tempdir().expect("a temporary directory");
@@ -127,8 +127,8 @@ fn rustfmt_has_nothing_to_change() {
     assert!(output.status.success() && difference.is_empty(), "{difference}");
 }
 
-/// What was compiled for an instruction set is called, memory is asked for, and lines go past the caches; loops in
-/// registers have modules of their own.
+/// Unsafe code is limited to calls for an instruction set, allocation, and non-temporal stores; loops in registers are
+/// in separate modules.
 #[test]
 fn unsafe_code_is_where_it_is_said_to_be() {
     let text = text(&wavelet("dd137"), Boundary::Zero, &[Scalar::I16, Scalar::I64]);
@@ -160,7 +160,7 @@ fn unsafe_code_is_where_it_is_said_to_be() {
     ];
     assert_eq!(outside, expected);
     assert_eq!((modules, inside), (2, 2 * 5));
-    // All but the type of a function.
+    // All except the type of a function.
     assert_eq!(text.matches("// SAFETY: ").count(), expected.len() - 1 + inside);
 }
 

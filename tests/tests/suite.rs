@@ -1,4 +1,4 @@
-//! What needs more than one crate, as one program: `cargo test -p lifting-tests --test suite catalogue`.
+//! Tests across crates, in one program: `cargo test -p lifting-tests --test suite catalogue`.
 
 mod adjoint;
 mod architecture;

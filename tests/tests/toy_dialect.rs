@@ -1,7 +1,7 @@
-//! A dialect is one file: here is one, C in which a block's threads are POSIX threads, and it runs all that the IR has.
+//! A toy dialect in one file: C in which POSIX threads are a block's threads. It runs every construct of the IR.
 //!
-//! Its spelling keeps to what languages of devices ask for: pointers say in which memory they point, positions are
-//! functions, types have names of their own, barriers and shuffles are calls. A few lines of C stand for the machine.
+//! It uses the conventions of device languages: pointers have address spaces, positions are functions, types have
+//! special names, barriers and shuffles are calls. A few lines of C emulate the machine.
 
 use lifting_codegen::back::{CLike, Dialect, Memory};
 use lifting_codegen::ir::conformance::Case;
@@ -30,7 +30,7 @@ impl CLike for Toy {
         "toy.c"
     }
 
-    /// Copies are done at once, and launches one after another: what asks for these is written out.
+    /// Copies are immediate, and launches sequential, so these features are trivial.
     fn has(&self, _: Feature) -> bool {
         true
     }
@@ -137,7 +137,7 @@ impl CLike for Toy {
     }
 }
 
-/// Blocks run one after another, each in threads that are made for the launch.
+/// Blocks run one after another, each in threads made for the launch.
 const MACHINE: &str = r#"
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -258,7 +258,7 @@ fn the_suite() {
     suite.check(&gcc().build(&[("main.c", &program)]).run(&[]));
 }
 
-/// A plan's launches as a program: what is on its standard input is transformed.
+/// A plan's launches as a program that transforms its standard input.
 fn program_of(program: &Program, list: &List, scalar: Scalar, len: usize) -> String {
     let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
     let (text, names) = Toy.write_with(&kernels, &mut Dialect::namer(&Toy)).expect("the toy has everything");
@@ -315,7 +315,7 @@ fn transforms<T: TestSample>(wavelet: &str, schedule: Schedule, shape: [usize; 2
     }
 }
 
-/// Whole plans, of schedules that have shuffles, copies, barriers and shared memory, against the oracle.
+/// Whole plans against the oracle, by schedules with shuffles, copies, barriers and shared memory.
 #[test]
 fn plans() {
     transforms::<i16>("legall53", Schedule::WARP, [24, 64], Scalar::I16);

@@ -1,5 +1,4 @@
-//! A real volume over three axes: lossless, and the oracle's coefficients, on the CPU and on the interpreter of
-//! kernels.
+//! A real volume over three axes: lossless, and equal to the oracle, on the CPU and on the interpreter.
 
 use liftc::media::{Data, read};
 use lifting::{Device, Plan, Scheme};
@@ -23,7 +22,7 @@ fn part(whole: [usize; 3], volume: &[i16], from: [usize; 3], shape: [usize; 3]) 
     (0..nz).flat_map(|z| (0..ny).flat_map(move |y| volume[at(z, y)..][..nx].to_vec())).collect()
 }
 
-/// Forward, every reduced resolution, and inverse: each is what the oracle gives, and the last what went in.
+/// Compares forward, every reduced resolution, and inverse with the oracle; the last must restore the input.
 fn there_and_back(scheme: &Scheme, shape: [usize; 3], levels: [u32; 3], volume: &[i16], device: &Device) {
     let what = format!("{} {shape:?} {levels:?} on {device}", scheme.name());
     let plan = Plan::builder(scheme).shape(&shape).levels_per_axis(&levels).sample::<i16>().build(device);

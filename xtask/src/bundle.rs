@@ -1,5 +1,5 @@
-//! `cargo xtask gpu-bundle`: one folder that checks and measures the project on a machine with a CUDA device and no
-//! Rust. What a slow line carries best is made apart: `--only`.
+//! `cargo xtask gpu-bundle`: a folder that checks and measures the project on a machine with a CUDA device and without
+//! Rust. `--only` makes parts small enough for a slow connection.
 
 use crate::toolchain::{root, run, target};
 use clap::ValueEnum;
@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The folder, in the workspace's root.
+/// The folder, relative to the workspace's root.
 const FOLDER: &str = "gpu-bundle";
 
-/// The most that a part may have, so that it can be carried.
+/// Largest size of a part, in bytes, so that it can be transferred.
 const MOST_BYTES: u64 = 60 << 20;
 
 /// A part of the bundle.
@@ -18,9 +18,9 @@ const MOST_BYTES: u64 = 60 << 20;
 pub enum Part {
     /// Plans on the device against plans on the CPU, and faults.
     Conformance,
-    /// Emitted files with what the oracle says of them, and what times them.
+    /// Emitted files with the oracle's results, and their timing programs.
     Emitted,
-    /// `liftc bench` and its suites; with `emitted` also plans beside files.
+    /// `liftc bench` and its suites; with `emitted` also plans next to files.
     Bench,
 }
 
@@ -35,7 +35,7 @@ impl Part {
     }
 }
 
-/// Builds the programs of some parts, all if none is named, and fills the folder, which is made anew.
+/// Builds the programs of the given parts, or of all if none is given, and refills the folder.
 pub fn make(only: &[Part]) -> Result<(), String> {
     let parts: Vec<Part> =
         Part::value_variants().iter().copied().filter(|part| only.is_empty() || only.contains(part)).collect();
@@ -45,7 +45,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
     for (package, program) in parts.iter().map(|part| part.program()) {
         build.args(["-p", package, "--bin", program]);
     }
-    // Its progress is for whoever waits.
+    // Cargo's progress goes to the user.
     let status = build.status().map_err(|e| format!("cargo: {e}"))?;
     if !status.success() {
         return Err("the programs of the bundle do not compile".into());
@@ -65,7 +65,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
     for part in parts {
         let (_, program) = part.program();
         if part == Part::Emitted {
-            // In an archive: its texts are long, and small when packed.
+            // In an archive: its texts are long and compress well.
             let emitted = target().join("emitted-cuda");
             if emitted.exists() {
                 fs::remove_dir_all(&emitted).map_err(failed(&emitted))?;
@@ -75,7 +75,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
         } else {
             let (from, to) = (built.join(program), programs.join(program));
             fs::copy(&from, &to).map_err(failed(&from))?;
-            // Where there is no `strip` the programs are larger, and work as well.
+            // Without `strip` the programs are larger but work too.
             let _ = run(Command::new("strip").arg(&to));
         }
         if part == Part::Bench {

@@ -1,4 +1,4 @@
-//! What is validated: which wavelets with which border rules and sample types stand for all.
+//! Selection of validated texts: representative wavelets, border rules and sample types.
 
 use crate::planned::{self, Planned};
 use crate::record::Record;
@@ -21,19 +21,18 @@ use std::path::{Path, PathBuf};
 pub struct Emitted {
     /// `<wavelet>-<border rule>`.
     pub name: String,
-    /// The CUDA file; `None` if it is as recorded, or the wavelet is too long for the schedules, which is told on the
-    /// way.
+    /// The CUDA file; `None` if it is as recorded, or the wavelet is too long for the schedules, which is printed.
     pub cuda: Option<PathBuf>,
-    /// Kernels of both axes at once, which plans have and files have not; `None` if they are as recorded, others stand
-    /// for them or none holds the wavelet.
+    /// Kernels of both axes at once, which occur only in plans; `None` if they are as recorded, represented by others,
+    /// or no such kernel can hold the wavelet.
     pub fused: Option<PathBuf>,
-    /// Files whose launches are those of plans, of wavelets that stand for all.
+    /// Files whose launches are those of plans, for representative wavelets.
     pub planned: Vec<Planned>,
     /// Digest of the CUDA file and its header.
     pub cuda_text: String,
     /// Digests of the fused kernels, by name.
     pub fused_texts: BTreeMap<String, String>,
-    /// What the kernels use that are as recorded.
+    /// Usage of the kernels that are as recorded.
     pub recorded: Vec<Usage>,
     /// The C file.
     pub c: PathBuf,
@@ -43,11 +42,11 @@ pub struct Emitted {
     pub header: PathBuf,
 }
 
-/// The wavelets that stand for the others.
+/// The representative wavelets.
 const THREE: [&str; 3] = ["dd137", "legall53", "cdf97"];
 
-/// Border rules and sample types of one wavelet: everything for the three that stand for the others, else the
-/// wavelet's own border rule and one type after another.
+/// Border rules and sample types of one wavelet. Representative wavelets use all of them; others use their own border
+/// rule and one type in turn.
 fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Scalar>)> {
     let samples = match scheme.domain() {
         Domain::Integer => vec![Scalar::I16, Scalar::I32, Scalar::I64],
@@ -59,15 +58,14 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
     vec![(Boundary::ALL[index % 4], vec![samples[index / 4 % samples.len()]])]
 }
 
-/// The schedule that is validated of more wavelets than others, and with gains.
+/// The schedule that is validated for more wavelets, and with gains.
 const WARP: &dyn Schedule = &warp::Schedule;
 
-/// Integer wavelets with the most taps, of which only blocks of `warp` are validated, in 16 bits: they need the most
-/// registers.
+/// Integer wavelets with the most taps, which need the most registers. Only blocks of `warp` in 16 bits are validated.
 const WIDE: [&str; 2] = ["fidelity", "cdsy62"];
 
-/// Kernels of both axes take long to compile: without `full`, those of three wavelets, with a border rule that needs
-/// nothing while steps run, in all types, and one that does, in the first.
+/// Sample types whose kernels of both axes are validated without `full`, as these compile slowly. Three wavelets have
+/// them: all types under a border rule that needs no work during steps, the first type under one that does.
 fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar]) -> &'a [Scalar] {
     match boundary {
         _ if WIDE.contains(&scheme.name()) => &[Scalar::I16],
@@ -78,7 +76,7 @@ fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar])
     }
 }
 
-/// Those of a schedule that stand for all of its kernels.
+/// Representative kernels of a schedule.
 fn kernels_of(schedule: &dyn Schedule, scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     match schedule.specimens(scheme, options) {
         Ok(specimens) => specimens.iter().map(|specimen| specimen.kernel(scheme, options)).collect(),
@@ -86,23 +84,23 @@ fn kernels_of(schedule: &dyn Schedule, scheme: &Scheme, options: Options) -> Vec
     }
 }
 
-/// Whether kernels of a schedule are compiled for such options: some take long, and differ little from others.
+/// Whether a schedule's kernels are compiled for these options: some compile slowly, and differ little from others.
 fn is_compiled(schedule: &dyn Schedule, scheme: &Scheme, options: Options, full: bool) -> bool {
     let is_symmetric = options.boundary == Boundary::WholeSymmetric;
     match schedule.name() {
-        // Those of 64 bits take longest to compile of all, and are of the same text.
+        // 64-bit kernels are the slowest to compile, and have the same text.
         "cascade" => is_symmetric && (full || options.sample.bytes() <= 4),
         "stream" => is_symmetric || scheme.stages(options.boundary).is_some(),
         _ => true,
     }
 }
 
-/// A kernel whose name says what tells it from the one without.
+/// Renames a kernel to distinguish it from the variant without `what`.
 fn told_apart(kernel: Kernel, what: &str) -> Kernel {
     Kernel { name: format!("{}_{what}", kernel.name), ..kernel }
 }
 
-/// Those of a few that are launched where the next level reads what they leave.
+/// Kernels launched where the next level reads their output, for a few options.
 fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let stands_for_all =
         options.boundary == Boundary::WholeSymmetric && matches!(options.sample, Scalar::I16 | Scalar::F32);
@@ -112,7 +110,7 @@ fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec
     kinds.into_iter().filter(|_| stands_for_all).filter_map(of_kind).map(|kernel| Ok(kept(kernel))).collect()
 }
 
-/// Along rows, aligned, long and short, and not; along columns, as many a lane as can be, and as few.
+/// Along rows: aligned, long and short, and unaligned. Along columns: the most and the fewest per lane.
 fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let sides = Sides::both(options.sample);
     let along_rows = [(true, 8192), (true, 64), (false, 64)].map(|(aligned, length)| {
@@ -126,7 +124,7 @@ fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sch
     along_rows.into_iter().chain(along_columns).collect()
 }
 
-/// Of whole rows and columns; and the passes that files have as well, where they have none of this type.
+/// Kernels of whole rows and columns; and the passes of emitted files, where these lack this type.
 fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let mut made = match lattice::pair(scheme, options, VECTORS) {
         Ok(pair) => pair.map(Ok).into(),
@@ -139,7 +137,7 @@ fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
     made
 }
 
-/// Those that plans take only where a paper's name asks for them: one border rule and a type stand for all.
+/// Kernels that plans use only for a paper's named method: one border rule and type represent all.
 fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let stands_for_all =
         options.boundary == Boundary::WholeSymmetric && matches!(options.sample, Scalar::I16 | Scalar::F32);
@@ -153,14 +151,14 @@ fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedu
         .iter()
         .filter(lifts_or_filters)
         .flat_map(|schedule| [Along::Row, Along::Column].map(|along| schedule.kernel(scheme, options, sides, along)));
-    // Rows of baselines are the passes that files have.
+    // Rows of baselines are the passes of emitted files.
     let of_files = options.kernel_name(scheme, "horizontal");
     let own = along_axes.filter(|made| !made.as_ref().is_ok_and(|kernel| kernel.name.starts_with(&of_files)));
     PAPERS.iter().flat_map(|schedule| kernels_of(*schedule, scheme, options)).chain(own).collect()
 }
 
-/// What stands for gradients: the wavelet that is lifted in an adjoint, by all schedules, with ends doubled as they are
-/// loaded; and lines that go on beyond their ends as PyWavelets' modes have it.
+/// Representative kernels of gradients: the wavelet lifted in an adjoint, by all schedules, with ends doubled on load;
+/// and lines extended by PyWavelets' modes.
 fn adjoint_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
     let stands_for_all = options.boundary == Boundary::WholeSymmetric && options.sample == Scalar::F32;
     let is_doubled = || border(scheme.steps(), options.boundary) == Border::DoubledEnds;
@@ -171,13 +169,13 @@ fn adjoint_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<
         .flat_map(|schedule| kernels_of(*schedule, &adjoint, options))
         .map(|kernel| kernel.map(|kernel| told_apart(kernel, "doubled")))
         .collect();
-    // A rule's way out goes with analysis, its way back with synthesis, so that each is there once.
+    // Forward kernels of a rule go with analysis, backward ones with synthesis, so each occurs once.
     let way = if options.direction == Direction::Forward { extend::Way::Out } else { extend::Way::Back };
     made.extend(Extension::ALL.into_iter().map(|rule| Ok(extend::kernel(rule, way, options.sample))));
     made
 }
 
-/// Those of all schedules but `warp`.
+/// Kernels of all schedules but `warp`.
 fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
     let others = SCHEDULES.iter().filter(|schedule| schedule.name() != WARP.name());
     let compiled = others.filter(|schedule| is_compiled(**schedule, scheme, options, full));
@@ -188,7 +186,7 @@ fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Ke
     made.extend(paper_kernels(scheme, options));
     made.extend(adjoint_kernels(scheme, options, full));
     let stages = scheme.stages(options.boundary).is_some();
-    // The others take long to compile, and differ little from one border rule to the next.
+    // The others compile slowly, and differ little between border rules.
     if stages || options.boundary == Boundary::WholeSymmetric {
         made.extend(register_kernels(scheme, options));
     }
@@ -198,12 +196,12 @@ fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Ke
     made
 }
 
-/// The border rule of the kernels in plans: of wavelets of which one variant is emitted, their own.
+/// The border rule of the kernels in plans: the wavelet's own, if it is emitted in one variant.
 fn border_rule(request: &Request) -> Boundary {
     if WIDE.contains(&request.scheme.name()) { request.scheme.boundary() } else { request.boundary }
 }
 
-/// The kernels that plans have and files have not.
+/// The kernels that occur in plans but not in files.
 fn fused(request: &Request, full: bool) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for &sample in request.samples {
@@ -231,15 +229,15 @@ fn fused(request: &Request, full: bool) -> Vec<Kernel> {
     kernels
 }
 
-/// The files of long filters, all of one kind of steps: [`REPRESENTATIVE`] stands for them unless a run is full or
-/// names a wavelet.
+/// Files of long filters, all of one kind of steps: [`REPRESENTATIVE`] covers them unless a run is full or names a
+/// wavelet.
 const GENERATED: [&str; 4] = ["biorthogonal.lift", "daubechies.lift", "symlets.lift", "coiflets.lift"];
 const REPRESENTATIVE: [&str; 4] = ["rbio3_3", "db4", "sym8", "coif5"];
 
-/// Lengths of rows and columns of the kernels that hold them whole.
+/// Lengths of rows and columns of the kernels that hold whole lines.
 const VECTORS: [usize; 2] = [8192, 4096];
 
-/// Lattices that stand for the others, with the sample types of their kernels in plans.
+/// Representative lattices, with the sample types of their kernels in plans.
 const LATTICES: [(&str, &[Scalar]); 2] = [("db2", &[Scalar::F32, Scalar::F64]), ("sym8", &[Scalar::F16])];
 
 /// Emits everything into a folder.
@@ -286,8 +284,8 @@ pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }
 }
 
-/// Writes the files of one wavelet under one border rule, and one of kernels in plans for samples of these types; CUDA
-/// only where it is not as recorded.
+/// Writes the files of one wavelet under one border rule, and one of kernels in plans for these sample types; CUDA only
+/// if it differs from the record.
 fn write(
     (folder, record): (&Path, &Record),
     name: &str,
@@ -300,7 +298,7 @@ fn write(
         Ok::<_, String>(path)
     };
     let mut recorded = Vec::new();
-    // True for what has to be compiled.
+    // True if the text must be compiled.
     let mut is_due = |digest: &str| match record.recall(name, digest) {
         Some(known) => {
             recorded.extend_from_slice(known);

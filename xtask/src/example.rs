@@ -1,6 +1,5 @@
-//! `examples/cuda` by nvcc: what `liftc` writes for it, with every warning an error and no spill, and its program; and
-//! the files that `liftc` writes of other wavelets unless it is told otherwise. Then the folder by CMake, as its
-//! readers build it.
+//! Build check of `examples/cuda`: the output of `liftc` and the program by nvcc, with warnings as errors and no spill.
+//! Also compiles default files of other wavelets, and builds the folder by CMake, as its readers do.
 
 use crate::nvcc;
 use crate::toolchain::{Toolchain, cuda, has, root, run, target};
@@ -9,10 +8,10 @@ use std::process::Command;
 
 /// Turing, Ampere and Hopper: launches are plain on the first two, and overlap on the third.
 const ARCHITECTURES: [&str; 3] = ["75", "80", "90"];
-/// The wavelet of the example, and others whose files stand for all.
+/// The example's wavelet, and other representative ones.
 const FILES: [(&str, &str); 3] = [("legall53", "i16"), ("dd137", "i16"), ("cdf97", "f32")];
 
-/// Compiles it; nothing is run, as that takes a device.
+/// Compiles the example; running it would take a device.
 pub fn build() -> Result<(), String> {
     let toolchain = cuda()?;
     let folder = target().join("example");
@@ -31,7 +30,7 @@ pub fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the folder as its README says, with this toolchain and the `liftc` that was built beside this.
+/// Builds the folder as its README says, with this toolchain and the `liftc` built with this program.
 fn by_cmake(toolchain: &Toolchain, build: &Path) -> Result<(), String> {
     if build.exists() {
         std::fs::remove_dir_all(build).map_err(|e| format!("{}: {e}", build.display()))?;
@@ -41,7 +40,7 @@ fn by_cmake(toolchain: &Toolchain, build: &Path) -> Result<(), String> {
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(root().join("examples/cuda")).arg("-B").arg(build).arg("-DCMAKE_CUDA_ARCHITECTURES=90");
     configure.arg(define("CMAKE_CUDA_COMPILER", &toolchain.home().join("bin/nvcc"))).arg(define("LIFTC", &liftc));
-    // The packages of PyPI have their libraries in `lib`, where nvcc does not look.
+    // The PyPI packages have their libraries in `lib`, where nvcc does not look.
     let libraries = toolchain.home().join("lib");
     run(configure.env("LIBRARY_PATH", &libraries))?;
     run(Command::new("cmake").arg("--build").arg(build).env("LIBRARY_PATH", &libraries))?;
@@ -49,12 +48,12 @@ fn by_cmake(toolchain: &Toolchain, build: &Path) -> Result<(), String> {
     if program.exists() { Ok(()) } else { Err(format!("CMake has made no {}", program.display())) }
 }
 
-/// The file of a wavelet, as `liftc` writes it; how many kernels it has, for all architectures.
+/// Compiles the file that `liftc` writes of a wavelet, for all architectures; returns its number of kernels.
 fn file(toolchain: &Toolchain, folder: &Path, wavelet: &str, sample: &str) -> Result<usize, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut emit = Command::new(cargo);
     emit.current_dir(root()).args(["run", "--quiet", "-p", "liftc"]);
-    // As this is built itself: no program is built twice.
+    // With this program's own profile, so that no program is built twice.
     emit.args((!cfg!(debug_assertions)).then_some("--release")).arg("--");
     run(emit.args([wavelet, "--emit", "cuda", "--sample", sample, "-o"]).arg(folder))?;
     let (file, header) = (folder.join(format!("{wavelet}.cu")), folder.join(format!("{wavelet}.h")));

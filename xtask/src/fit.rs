@@ -1,11 +1,11 @@
-//! `cargo xtask fit`: the constants of a device's file, from what was measured on it.
+//! `cargo xtask fit`: fits the constants of a device's file to measurements.
 
 use lifting_codegen::machine::{FILES, Machine};
 use lifting_planner::calibration::{Case, Fitted, Measurements, Residuals, fit};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Reads measurements and a device's file, fits its constants, says how near they come, and writes the new file.
+/// Reads measurements and a device's file, fits its constants, prints the deviations, and writes the new file.
 pub fn run(measurements: &Path, from: Option<&Path>, output: &Path) -> Result<(), String> {
     let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
     let measured = Measurements::read(&read(measurements)?)?;

@@ -31,49 +31,50 @@ struct Args {
 enum Task {
     /// Generate the long wavelets of the catalogue in high precision, factor them and write filters/*.lift.
     Filters {
-        /// Write nothing; fail if a file is not what would be written.
+        /// Write nothing; fail if a file is out of date.
         #[arg(long)]
         check: bool,
-        /// Only this file, as in `meyer.lift`.
+        /// Only this file, e.g. `meyer.lift`.
         #[arg(long)]
         only: Option<String>,
     },
-    /// Compile every emitted text with the real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc. Of
-    /// three wavelets also the CUDA files whose launches are those of plans.
+    /// Compile every emitted text with real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc. For three
+    /// wavelets, also compile the CUDA files whose launches are those of plans.
     ///
-    /// The registers and spills of every kernel are held against xtask/registers.txt; a spill is always a failure.
+    /// The registers and spills of every kernel must match xtask/registers.txt; a spill is always a failure.
     Validate {
-        /// Write xtask/registers.txt anew instead of comparing with it.
+        /// Rewrite xtask/registers.txt instead of comparing with it.
         #[arg(long)]
         bless: bool,
         /// Only wavelets whose name contains this.
         #[arg(long, default_value = "")]
         only: String,
-        /// Every wavelet with every border rule and sample type, not only the ones that stand for the others.
+        /// Every wavelet with every border rule and sample type, not only representative ones.
         #[arg(long, env = "LIFTING_FULL")]
         full: bool,
-        /// Compile kernels whose text and compiler are those of the table, too, not only a random twentieth of them.
+        /// Also compile kernels whose text and compiler match the table, not only a random twentieth of them.
         #[arg(long)]
         afresh: bool,
-        /// Which twentieth [default: by the commit].
+        /// Seed that selects the twentieth [default: by the commit].
         #[arg(long, value_name = "N")]
         seed: Option<u64>,
     },
-    /// Install the CUDA compilers from PyPI under target/cuda and print where they are.
+    /// Install the CUDA compilers from PyPI under target/cuda and print their folder.
     ///
     /// With LIFTING_CUDA_HOME set (a folder with bin/nvcc, lib and include), that is used instead, here and by
     /// `validate`.
     CudaToolchain,
-    /// Fit the constants by which plans predict times on a device to launches that were measured on it.
+    /// Fit the constants that predict times on a device to measured launches.
     ///
-    /// Measurements are what `liftc bench --device cuda --json FILE` writes, or a file like planner/measured/h200.json;
-    /// of the former, images under whole-symmetric that take one launch count. Facts (name, multiprocessors, memory)
-    /// are those of --from; only constants are fitted. It says how near predictions come, and which constants nothing
+    /// Measurements are the output of `liftc bench --device cuda --json FILE`, or a file like
+    /// planner/measured/h200.json. Of the former, only images under whole-symmetric that take one launch count. Facts
+    /// (name, multiprocessors, memory) come from --from; only constants are fitted. The command prints the deviations
+    /// of predictions, and the constants that no launch determines.
     /// settles.
     Fit {
-        /// What was measured.
+        /// The measurements.
         measurements: PathBuf,
-        /// The device's file to begin with [default: the H200's].
+        /// The device's file to start from [default: the H200's].
         #[arg(long)]
         from: Option<PathBuf>,
         /// Where to write the new file.
@@ -82,10 +83,9 @@ enum Task {
     },
     /// Make gpu-bundle/: programs, emitted kernels, data and a run.sh for a machine with a CUDA device and no Rust.
     ///
-    /// `run.sh` compares plans on the device with plans on the CPU, tries faults, and measures; `run.sh help` says
-    /// more.
+    /// `run.sh` compares plans on the device with plans on the CPU, provokes faults, and measures; see `run.sh help`.
     GpuBundle {
-        /// Only this part, or these: each is below 60 MiB, all of them may not be.
+        /// Only these parts: each is below 60 MiB, all together may not be.
         #[arg(long, value_enum, value_delimiter = ',')]
         only: Vec<bundle::Part>,
     },
@@ -94,16 +94,16 @@ enum Task {
         /// Only these files [default: all tracked files].
         files: Vec<PathBuf>,
     },
-    /// Compile examples/cuda by nvcc and build it by CMake, with what liftc writes for it.
+    /// Compile the output of liftc for examples/cuda by nvcc, and build the folder by CMake.
     Example,
-    /// Train the tables of probabilities of the codec (codec/src/tables.bin), or measure those that there are.
+    /// Train the codec's probability tables (codec/src/tables.bin), or measure the built-in ones.
     ///
-    /// Pictures are PNG, JPEG or PGM, and are taken in grey. What the tables of the crate were trained with is in
-    /// codec/src/tables.md.
+    /// Pictures are PNG, JPEG or PGM, and are converted to grey. codec/src/tables.md lists the training pictures of the
+    /// crate's tables.
     Tables {
         /// Pictures to learn from.
         pictures: Vec<PathBuf>,
-        /// Pictures to measure the built-in tables with: bits a sample.
+        /// Pictures to measure the built-in tables with, in bits per sample.
         #[arg(long, num_args = 1..)]
         held_out: Vec<PathBuf>,
         /// Where to write the tables.

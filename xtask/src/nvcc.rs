@@ -1,18 +1,18 @@
-//! nvcc: whole files, host part included, for the oldest and the newest architecture that matters.
+//! nvcc: compiles whole files, including the host part, for the oldest and the newest supported architecture.
 
 use crate::registers::Usage;
 use crate::toolchain::{Toolchain, run};
 use std::path::Path;
 
-/// Turing, the oldest that CUDA 13 compiles for, and Hopper.
+/// Turing, the oldest architecture of CUDA 13, and Hopper.
 pub const ARCHITECTURES: [&str; 2] = ["75", "90"];
 
-/// Compiles `file`, and if it has a header, once behind it and once alone; returns what each kernel uses.
+/// Compiles `file`, and its header, if any, once after it and once alone; returns the usage of each kernel.
 pub fn compile(toolchain: &Toolchain, name: &str, file: &Path, header: Option<&Path>) -> Result<Vec<Usage>, String> {
     compile_for(toolchain, name, file, header, &ARCHITECTURES)
 }
 
-/// The same for these architectures.
+/// [`compile`] for these architectures.
 pub fn compile_for(
     toolchain: &Toolchain,
     name: &str,
@@ -35,14 +35,14 @@ pub fn compile_for(
         return Err(format!("{}: nvcc told of no kernel:\n{words}", file.display()));
     }
     if header.is_some() {
-        // Alone, as it is shipped: the host part only needs to be parsed again.
+        // Compile the header alone, as it is shipped: the host part only needs parsing.
         let mut command = toolchain.command("nvcc");
         run(command.args(["-arch=sm_90", "--cuda", "-o"]).arg(file.with_extension("cpp")).arg(file))?;
     }
     Ok(usage)
 }
 
-/// What `ptxas -v` says.
+/// Parses the output of `ptxas -v`.
 fn parse(name: &str, words: &str) -> Result<Vec<Usage>, String> {
     let mut all: Vec<Usage> = Vec::new();
     for line in words.lines() {

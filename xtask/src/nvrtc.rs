@@ -1,4 +1,4 @@
-//! NVRTC, through a small C program that loads the library: so that nothing here links to CUDA.
+//! NVRTC, through a small C program that loads the library, so that nothing here links to CUDA.
 
 use crate::toolchain::{Toolchain, run, target};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl Nvrtc {
     pub fn compile(&self, file: &Path, architectures: impl IntoIterator<Item = String>) -> Result<(), String> {
         let folder = self.library.parent().unwrap_or(Path::new("."));
         let mut command = Command::new(&self.program);
-        // Its own built-ins are a library beside it.
+        // Its built-ins are a library in the same folder.
         command.env("LD_LIBRARY_PATH", folder).arg(&self.library).arg(file);
         command.args(architectures);
         run(&mut command).map(|_| ())

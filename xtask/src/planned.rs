@@ -1,5 +1,5 @@
-//! What `liftc` writes as CUDA unless it is told otherwise, and with `--shape`: launches as plans make them. A few
-//! wavelets stand for all; of each file the table has what its kernels use at most.
+//! CUDA files with launches as plans make them: the default of `liftc`, and `--shape`. A few wavelets are
+//! representative. The table holds the maximum usage of each file's kernels.
 
 use crate::nvcc;
 use crate::record::Record;
@@ -12,20 +12,20 @@ use lifting_planner::emit::{Count, Fixed, General, declarations, fixed, general}
 use lifting_planner::{Machine, Problem, Schedule, Tuning, contiguous, sample_of};
 use std::path::{Path, PathBuf};
 
-/// Shapes that have functions of their own, and their levels: one launch, two levels in one, and many short ones.
+/// Shapes with specialised functions, and their levels: one launch, two levels in one, and many short ones.
 const SHAPES: [([usize; 2], u32); 3] = [([8192, 8192], 1), ([4096, 4096], 5), ([1080, 1920], 3)];
 
-/// A file to be compiled.
+/// A file to compile.
 pub struct Planned {
     name: String,
     file: PathBuf,
     header: PathBuf,
-    /// Digest of both.
+    /// Digest of the file and its header.
     text: String,
 }
 
-/// Writes the files of a wavelet, in its first sample type, that are not as recorded; gives these, and what the others
-/// use.
+/// Writes the files of a wavelet, in its first sample type, unless they are as recorded. Returns these, and the usage
+/// of the others.
 pub fn write((folder, record): (&Path, &Record), scheme: &Scheme) -> Result<(Vec<Planned>, Vec<Usage>), String> {
     let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", scheme.name());
     let (natural, boundary) = (emit::natural_samples(scheme.domain()), scheme.boundary());
@@ -65,14 +65,14 @@ pub fn write((folder, record): (&Path, &Record), scheme: &Scheme) -> Result<(Vec
 }
 
 impl Planned {
-    /// Compiles it; what its kernels use at most, for each architecture.
+    /// Compiles it; returns the maximum usage of its kernels, per architecture.
     pub fn compile(&self, toolchain: &Toolchain) -> Result<Vec<Usage>, String> {
         let all = nvcc::compile(toolchain, &self.name, &self.file, Some(&self.header))?;
         Ok(most(&self.name, &all).into_iter().map(|usage| Usage { text: self.text.clone(), ..usage }).collect())
     }
 }
 
-/// For each architecture the most of each thing that one of its kernels uses, and the spills of all.
+/// The maximum of each resource over the kernels, per architecture, and the sum of spills.
 fn most(name: &str, all: &[Usage]) -> Vec<Usage> {
     let of = |architecture: &str| {
         let own = || all.iter().filter(|usage| usage.architecture == architecture);

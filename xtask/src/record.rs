@@ -1,5 +1,7 @@
-//! Which texts need not be compiled again: those that the committed table has, made by the same compiler. A random
-//! twentieth is compiled all the same.
+//! Skips kernels unchanged since the committed record.
+//!
+//! A text is skipped if the committed table has it, made by the same compiler. A random twentieth is compiled
+//! nevertheless.
 
 use crate::nvcc::ARCHITECTURES;
 use crate::registers::Usage;
@@ -7,10 +9,10 @@ use crate::toolchain::{Toolchain, root, run};
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// One in so many of the recorded texts is compiled.
+/// One in this many recorded texts is compiled.
 const SAMPLE: u64 = 20;
 
-/// What is known of kernels, by file and digest.
+/// Recorded usage of kernels, by file and digest.
 pub struct Record {
     known: BTreeMap<(String, String), Vec<Usage>>,
     compiler: String,
@@ -18,7 +20,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of what a table says; an empty one lets everything be compiled.
+    /// The record of a table's usages; an empty one makes everything compile.
     pub fn new(known: Vec<Usage>, toolchain: &Toolchain, seed: u64) -> Result<Record, String> {
         let version = run(toolchain.command("nvcc").arg("--version"))?;
         let nvrtc = toolchain.nvrtc()?;
@@ -34,12 +36,12 @@ impl Record {
         Record { known: by_text, compiler, seed }
     }
 
-    /// What stands for texts that are compiled together, and for the compiler.
+    /// Digest of texts that are compiled together, and of the compiler.
     pub fn digest(&self, texts: &[&str]) -> String {
         digest(std::iter::once(&self.compiler[..]).chain(texts.iter().copied()))
     }
 
-    /// What a text used when it was compiled; `None` if it is not known, or its turn has come again.
+    /// Recorded usage of a text; `None` if it is unknown, or sampled for recompilation.
     pub fn recall(&self, file: &str, digest: &str) -> Option<&[Usage]> {
         let known = self.known.get(&(file.to_owned(), digest.to_owned()))?;
         let whole = !known.is_empty() && known.len().is_multiple_of(ARCHITECTURES.len());
@@ -52,7 +54,7 @@ impl Record {
     }
 }
 
-/// Twelve hexadecimal digits.
+/// A digest of twelve hexadecimal digits.
 fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let mut hash = hmac_sha256::Hash::new();
     for text in texts {
@@ -62,7 +64,7 @@ fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A seed for each commit: what one run leaves out, another takes.
+/// A seed for each commit, so that runs sample different kernels.
 pub fn seed_of_commit() -> u64 {
     let mut git = Command::new("git");
     let commit = run(git.current_dir(root()).args(["rev-parse", "HEAD"]));
@@ -104,7 +106,7 @@ mod tests {
         assert!(record.recall("f", &record.digest(&["other"])).is_none());
         let newer = Record::of(known, "nvcc 14".into(), 0);
         assert!((0..40).all(|n| newer.recall("f", &newer.digest(&[&n.to_string()])).is_none()));
-        // A line that is missing for one architecture makes the record incomplete.
+        // A missing line of one architecture makes the record incomplete.
         let half: Vec<_> = usages(&empty, 40).into_iter().filter(|u| u.architecture == "75").collect();
         let half = Record::of(half, "nvcc 13".into(), 0);
         assert!(digests.iter().all(|d| half.recall("f", d).is_none()));

@@ -1,17 +1,17 @@
-//! `registers.txt`: what every kernel uses, reviewed as it changes.
+//! `registers.txt`: resource usage of every kernel, reviewed as it changes.
 
 use std::fmt::Write;
 
-/// What one kernel uses on one architecture.
+/// Resource usage of one kernel on one architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// The file it is in.
+    /// The kernel's file.
     pub file: String,
     /// The kernel.
     pub kernel: String,
-    /// `sm_75` and so on.
+    /// The architecture, e.g. `75`.
     pub architecture: String,
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
     /// Bytes of stack frame.
     pub stack: u32,
@@ -19,19 +19,19 @@ pub struct Usage {
     pub spills: u32,
     /// Bytes of shared memory.
     pub shared: u32,
-    /// Digest of the text that was compiled, and of the compiler.
+    /// Digest of the compiled text and of the compiler.
     pub text: String,
 }
 
 impl Usage {
-    /// Nothing used yet.
+    /// A usage of zero.
     pub fn new(file: &str, kernel: &str, architecture: &str) -> Usage {
         let (file, kernel, architecture) = (file.into(), kernel.into(), architecture.into());
         let text = String::new();
         Usage { file, kernel, architecture, registers: 0, stack: 0, spills: 0, shared: 0, text }
     }
 
-    /// What a line of the table says, under the file's name.
+    /// Parses a line of the table, under the file's name.
     fn parse(file: &str, line: &str) -> Option<Usage> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [kernel, architecture, values @ ..] = &words[..] else { return None };
@@ -50,7 +50,7 @@ impl Usage {
     }
 }
 
-/// What a table says; lines that are none of it are passed over, and their kernels compiled again.
+/// Parses a table; other lines are ignored, and their kernels compiled again.
 pub fn parse(table: &str) -> Vec<Usage> {
     let mut file = "";
     let mut all = Vec::new();
@@ -64,7 +64,7 @@ pub fn parse(table: &str) -> Vec<Usage> {
     all
 }
 
-/// The table.
+/// The text of the table.
 pub fn table(mut all: Vec<Usage>) -> String {
     all.sort_by(|a, b| (&a.file, &a.kernel, &a.architecture).cmp(&(&b.file, &b.kernel, &b.architecture)));
     let mut out = String::from(
@@ -86,7 +86,7 @@ pub fn table(mut all: Vec<Usage>) -> String {
     out
 }
 
-/// Lines in which two tables differ, `-` expected and `+` found; nothing if only texts do.
+/// Lines in which two tables differ, `-` expected and `+` found; empty if only digests differ.
 pub fn difference(expected: &str, found: &str) -> String {
     let uses = |table: &str| {
         let line = |line: &str| line.split("  text ").next().unwrap_or_default().to_owned();

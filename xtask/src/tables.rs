@@ -1,7 +1,7 @@
-//! Trains the tables of probabilities that the codec has: `cargo xtask tables`.
+//! Training of the codec's probability tables: `cargo xtask tables`.
 //!
-//! Blocks of pictures, by several wavelets, lossless and with several quantiser steps, choose among tables, and tables
-//! are fitted to the blocks that chose them. Pictures that were held out are measured with what came of it.
+//! Blocks of pictures, by several wavelets, lossless and with several quantiser steps, choose among tables. The tables
+//! are then fitted to the blocks that chose them. Held-out pictures measure the result.
 
 use image::DynamicImage;
 use lifting::catalogue;
@@ -10,20 +10,20 @@ use lifting_codec::tables::{MAX_TABLES, Table, Tables};
 use lifting_codec::{Codec, CodecBuilder, Image};
 use std::path::{Path, PathBuf};
 
-/// What is asked for.
+/// Arguments of the command.
 pub struct Options {
     /// Pictures to learn from.
     pub pictures: Vec<PathBuf>,
-    /// Pictures to measure with alone.
+    /// Pictures for measuring only.
     pub held_out: Vec<PathBuf>,
-    /// Where to write the tables; nowhere: those that there are are measured.
+    /// Output file of the tables; if `None`, the built-in tables are measured.
     pub output: Option<PathBuf>,
 }
 
-/// Turns of training between two splits.
+/// Training rounds between two splits.
 const TURNS: usize = 6;
 
-/// Wavelets and qualities that tables learn from; `None` is lossless.
+/// Wavelets and qualities to train with; `None` is lossless.
 const SETTINGS: [(&str, Option<f64>); 11] = [
     ("legall53", None),
     ("dd137", None),
@@ -57,7 +57,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// The symbols of all blocks of all pictures and settings. Both numbers of passes teach the same tables.
+/// The symbols of all blocks of all pictures and settings. Both numbers of passes train the same tables.
 fn blocks(pictures: &[PathBuf]) -> Result<Vec<Counts>, String> {
     let mut blocks = Vec::new();
     for path in pictures {
@@ -71,7 +71,7 @@ fn blocks(pictures: &[PathBuf]) -> Result<Vec<Counts>, String> {
                 codec.symbols(&image).map_err(|e| format!("{}: {e}", path.display()))
             };
             let (two, three) = (symbols(Passes::Two)?, symbols(Passes::Three)?);
-            // A block is one, however it is gone through: what its signs and refinements are counts once.
+            // Each block counts once, whatever the passes: merge the counts of signs and refinements.
             blocks.extend(
                 two.into_iter().zip(three).filter(|(two, _)| !two.is_empty()).map(|(two, three)| two.with(&three)),
             );
@@ -81,7 +81,7 @@ fn blocks(pictures: &[PathBuf]) -> Result<Vec<Counts>, String> {
     Ok(blocks)
 }
 
-/// Bits a sample, lossless with the 5/3 and at 40 dB with the 9/7, with two passes and three.
+/// Prints bits per sample, lossless with the 5/3 and at 40 dB with the 9/7, with two passes and three.
 fn measure(pictures: &[PathBuf]) -> Result<(), String> {
     println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "bits a sample", "5/3, 2", "5/3, 3", "40 dB, 2", "40 dB, 3");
     for path in pictures {
@@ -105,7 +105,7 @@ fn measure(pictures: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// A picture in grey, of 8 bits.
+/// A picture as 8-bit grey.
 fn read(path: &Path) -> Result<Image, String> {
     let picture = image::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let grey = match picture {

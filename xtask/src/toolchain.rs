@@ -1,12 +1,12 @@
-//! The CUDA compilers: where they are, or how to get them. No GPU and no driver is needed to compile.
+//! The CUDA compilers: finds or installs them. Compiling needs neither GPU nor driver.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The compilers as PyPI has them, at the versions that `registers.txt` was made with.
+/// The PyPI packages of the compilers, at the versions that made `registers.txt`.
 const PACKAGES: &str = include_str!("../cuda.txt");
 
-/// Whether a program is installed. If not, it is said what goes `without` it, or with `LIFTING_REQUIRE_…=1` is an error.
+/// Whether a program is installed. If not, prints `without`; with `LIFTING_REQUIRE_…=1` that is an error.
 pub fn has(program: &str, without: &str) -> Result<bool, String> {
     let found = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
     let variable = format!("LIFTING_REQUIRE_{}", program.to_uppercase());
@@ -30,7 +30,7 @@ impl Toolchain {
         &self.home
     }
 
-    /// A command of the toolchain, with its own programs first in the path.
+    /// A command of the toolchain, whose programs come first in the path.
     pub fn command(&self, name: &str) -> Command {
         let bin = self.home.join("bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -40,7 +40,7 @@ impl Toolchain {
         command
     }
 
-    /// The library that compiles at run time.
+    /// The library for compiling at run time.
     pub fn nvrtc(&self) -> Result<PathBuf, String> {
         let lib = self.home.join("lib");
         let mut found: Vec<PathBuf> = std::fs::read_dir(&lib)
@@ -58,19 +58,19 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
 }
 
-/// Where build products of these tasks go.
+/// The folder of these tasks' build products.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Runs a command to its end.
+/// Runs a command and returns its output.
 pub fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|e| format!("{}: {e}", command.get_program().display()))?;
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if output.status.success() { Ok(text) } else { Err(format!("{command:?}: {}\n{text}", output.status)) }
 }
 
-/// The toolchain in `LIFTING_CUDA_HOME`, or the one under `target/cuda`, which is installed if it is not there.
+/// The toolchain in `LIFTING_CUDA_HOME`, or the one under `target/cuda`, which is installed if missing.
 pub fn cuda() -> Result<Toolchain, String> {
     if let Some(home) = std::env::var_os("LIFTING_CUDA_HOME") {
         let home = PathBuf::from(home);

@@ -1,4 +1,4 @@
-//! Every emitted text through the real compilers.
+//! Validation: every emitted text through the real compilers.
 
 use crate::emitted::{self, Emitted};
 use crate::nvcc::{self, ARCHITECTURES};
@@ -12,32 +12,32 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What to validate, and how.
+/// Arguments of the command.
 pub struct Options {
-    /// Write the table of registers.
+    /// Rewrite the table of registers.
     pub bless: bool,
-    /// Part of wavelets' names.
+    /// Substring of wavelets' names.
     pub only: String,
-    /// The whole product.
+    /// The full product of wavelets, border rules and sample types.
     pub full: bool,
-    /// Compile what is as recorded, too.
+    /// Compile recorded kernels too.
     pub afresh: bool,
-    /// Which recorded kernels are compiled all the same.
+    /// Seed that selects the recorded kernels to compile.
     pub seed: Option<u64>,
 }
 
 impl Options {
-    /// Whether nothing is taken for granted.
+    /// Whether the run relies on neither the record nor representatives.
     fn thorough(&self) -> bool {
         self.full || self.afresh
     }
 }
 
-/// Emits, compiles, compares.
+/// Emits, compiles and compares.
 pub fn run(options: &Options) -> Result<(), String> {
     let start = Instant::now();
     let folder = target().join("validate");
-    // What an earlier run left must not stand in for what this one should have made.
+    // Remove earlier output, which could mask missing files.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let toolchain = cuda()?;
@@ -46,7 +46,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     let known = if options.thorough() {
         Vec::new()
     } else {
-        // Without a table nothing is known, and everything compiled.
+        // Without a table nothing is recorded, and everything is compiled.
         registers::parse(&std::fs::read_to_string(table_path()).unwrap_or_default())
     };
     let seed = options.seed.unwrap_or_else(record::seed_of_commit);
@@ -103,7 +103,7 @@ fn compile(
 ) -> Result<Vec<Usage>, String> {
     let full = options.full;
     let object = one.c.with_extension("o");
-    // Three instruction sets of long loops take an optimiser 15 s a file, and it has no say in what is accepted.
+    // The loops of three instruction sets take an optimiser 15 s a file, and optimisation does not affect acceptance.
     let level = if options.thorough() { "-O2" } else { "-O1" };
     let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", level, "-c"];
     for compiler in ["gcc", "clang"].into_iter().filter(|c| *c == "gcc" || clang) {
@@ -116,7 +116,7 @@ fn compile(
     let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", level];
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages: Vec<Usage> = Vec::new();
-    // What NVRTC makes machine code of, nvcc does, too, with the same assembler: PTX tells whether it takes the text.
+    // nvcc uses the same assembler as NVRTC, so PTX suffices to test whether NVRTC accepts the text.
     let kind = if full { "sm" } else { "compute" };
     let targets = |architectures: &'static [&str]| architectures.iter().map(move |a| format!("{kind}_{a}"));
     if let Some(cu) = &one.cuda {
@@ -125,8 +125,8 @@ fn compile(
         usages.extend(found.into_iter().map(|usage| Usage { text: one.cuda_text.clone(), ..usage }));
     }
     if let Some(cu) = &one.fused {
-        // The same text and compiler proper as nvcc's, which takes both architectures: what NVRTC lacks, headers, it
-        // lacks for either.
+        // NVRTC has the same front end as nvcc, which compiles for both architectures. It lacks only headers, and lacks
+        // them for either.
         nvrtc.compile(cu, targets(if full { &ARCHITECTURES } else { &ARCHITECTURES[1..] }))?;
         for usage in nvcc::compile(toolchain, &one.name, cu, None)? {
             let text = one.fused_texts.get(&usage.kernel).cloned();

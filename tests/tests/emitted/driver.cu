@@ -1,7 +1,7 @@
-// Runs emitted CUDA transforms on the cases of a file and compares bands and signal with what the file expects, byte by
-// byte. The command line defines WAVELET, SUFFIX, SAMPLE and BAD_SHAPE and includes the emitted header. A case is 35
-// 64-bit integers (eight each of size, levels, origin and order, then axes, gain and the extra distance between rows),
-// the samples, and the expected bands and signal. Before all, shapes without samples are refused.
+// Runs emitted CUDA transforms on the cases of a file, and compares bands and signal byte by byte.
+// The command line defines WAVELET, SUFFIX, SAMPLE and BAD_SHAPE and includes the emitted header. A case has 35 64-bit
+// integers (eight each of size, levels, origin and order, then axes, gain and row padding), the samples, and the
+// expected bands and signal. First it checks that shapes without samples are refused.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,7 +26,7 @@ template <class X> static X *device(size_t n)
     return p;
 }
 
-// Shapes with a side of no samples: refused, with nothing written.
+// Shapes with a side of zero samples are refused, with nothing written.
 static void refuses_what_is_empty()
 {
     const int sides[4][3] = {{0, 1, 1}, {0, 7, 1}, {5, 0, 1}, {3, 0, 4}}, axes[4] = {1, 2, 2, 3};

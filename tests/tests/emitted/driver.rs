@@ -1,6 +1,6 @@
-// What emitted transforms make of the cases in `input`: a return code, bands and signal of each; the C driver beside
-// this file has the format. What is transformed in place and what is not has to be the same. The includer defines
-// `emitted`, `forward`, `inverse`, `forward_to`, `inverse_to`, `scratch_samples` and `Sample`.
+// Runs emitted transforms on the cases in `input`; answers with a return code, bands and signal of each. The C driver
+// in this folder defines the format. In-place and out-of-place results must be equal. The includer defines `emitted`,
+// `forward`, `inverse`, `forward_to`, `inverse_to`, `scratch_samples` and `Sample`.
 pub fn answer(input: &[u8]) -> Vec<u8> {
     let mut rest = input;
     let mut output = Vec::new();
@@ -24,13 +24,13 @@ pub fn answer(input: &[u8]) -> Vec<u8> {
         let (from, mut apart) = (data.clone(), data.clone());
         forward_to(&shape, &from, &mut apart, &mut scratch).unwrap();
         forward(&shape, &mut data, &mut scratch).unwrap();
-        assert!(bytes_of(&data) == bytes_of(&apart), "bands that stand elsewhere differ: {shape:?}");
+        assert!(bytes_of(&data) == bytes_of(&apart), "bands out of place differ: {shape:?}");
         output.extend(0_i32.to_ne_bytes());
         output.extend(bytes_of(&data));
         let from = data.clone();
         inverse_to(&shape, &from, &mut apart, &mut scratch).unwrap();
         inverse(&shape, &mut data, &mut scratch).unwrap();
-        assert!(bytes_of(&data) == bytes_of(&apart), "a signal that stands elsewhere differs: {shape:?}");
+        assert!(bytes_of(&data) == bytes_of(&apart), "the signal out of place differs: {shape:?}");
         output.extend(bytes_of(&data));
     }
     output

@@ -1,8 +1,8 @@
-// Times the functions of an emitted CUDA file as multiples of a copy, and compares what they compute with the emitted
-// C. The command line defines WAVELET, SUFFIX, SAMPLE and CASES, a file of calls, and ONE if these are to functions for
-// one shape; it includes the emitted header. A time is the median of many replays of a graph of calls over arrays that
-// take turns: calls captured one behind the other, and calls that are graphs of their own, of which none begins before
-// the one before has ended. Transforms of more samples than TIMES_CHECKED says, if it is set, are not compared.
+// Times the functions of an emitted CUDA file as multiples of a copy, and compares their results with the emitted C.
+// The command line defines WAVELET, SUFFIX, SAMPLE and CASES, a file of calls, and ONE if these are functions for one
+// shape; it includes the emitted header. A time is the median of many replays of a graph of calls on alternating
+// arrays. Calls are captured in one graph, or are separate graphs, each of which starts after the previous one has
+// ended. Transforms of more than TIMES_CHECKED samples, if set, are not compared.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@
 
 typedef PASTE(WAVELET, _shape) Shape;
 
-// What is called.
+// The call under test.
 #ifdef ONE
 #define TRANSFORM(way, from, to) c.way(from, to, scratch, stream)
 #define SCRATCH_BYTES c.scratch()
@@ -62,7 +62,7 @@ __global__ void copy(const uint4 *from, uint4 *to, size_t vectors)
 
 static cudaStream_t stream;
 
-// A graph of what `call(i)` queues, for each of `count`.
+// A graph of the operations that `call(i)` queues, for i below `count`.
 template <class Call> static cudaGraphExec_t graph_of(int count, bool own, const Call &call)
 {
     cudaGraph_t whole;
@@ -90,7 +90,7 @@ template <class Call> static cudaGraphExec_t graph_of(int count, bool own, const
     return made;
 }
 
-// Microseconds of a replay.
+// Microseconds per replay.
 static double replay(cudaGraphExec_t graph, int times)
 {
     cudaEvent_t begin, end;
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
         }
         for (auto &t : times) std::sort(t.begin(), t.end());
         const double unit = times[0][4];
-        // What was timed is what is compared: the last of each kind, of data that the same calls left.
+        // Compare the timed results: the last call of each kind, on data from the same calls.
         const char *const most = std::getenv("TIMES_CHECKED");
         const bool checked = most == nullptr || samples <= std::atoll(most);
         std::vector<char> spare(PASTE(PASTE(WAVELET, _scratch_bytes_), SUFFIX)(&shape) + 1);
