@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_come_back() {
+    fn colours_round_trip() {
         for r in [-32768, -129, -1, 0, 1, 77, 32767] {
             for g in [-32768, -128, 0, 3, 32767] {
                 for b in [-32768, -7, 0, 255, 32767] {

@@ -80,7 +80,7 @@ pub enum CodecError {
         /// [`MAX_PLANES`](crate::block::MAX_PLANES).
         most: u32,
     },
-    /// Tiles that are too small, or that no whole number of coefficients fits at the last level.
+    /// Tiles that are too small, or not multiples of 2^levels.
     #[error(
         "invalid tiles of {height} × {width}: each side must be the picture's, or a multiple of {multiple}, at least 64"
     )]
@@ -129,7 +129,7 @@ pub enum CodecError {
         bits: f64,
     },
     /// Size below that of the smallest stream.
-    #[error("{bytes} bytes are too few for this picture: {least} are the least")]
+    #[error("{bytes} bytes are too few for this picture: at least {least} are needed")]
     TooSmall {
         /// Requested size.
         bytes: u64,

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_what_they_say() {
+    fn steps_round_down() {
         assert_eq!(Step::ONE.value(), 1.0);
         assert_eq!(Step::below(1.0), Step::ONE);
         for step in [1e-9, 1.6e-5, 0.3, 0.999999, 1.5, 7.77, 65535.9, 1e9] {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_alone_must_be_larger() {
+    fn isolated_coefficients_have_a_larger_threshold() {
         let mut values = vec![0.0; 15];
         values[7] = -0.9;
         assert_eq!(indices(&values, 5), vec![0; 15]);

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gains_most_comes_first() {
+    fn largest_gains_come_first() {
         let steep = prefixes(&[(0, 1000.0), (10, 100.0), (20, 50.0), (40, 0.0)]);
         // Its first pass gains little, and is taken together with the second one.
         let late = prefixes(&[(0, 1000.0), (10, 990.0), (20, 300.0), (40, 0.0)]);

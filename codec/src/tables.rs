@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_set_that_comes_with_the_crate_is_whole() {
+    fn built_in_tables_are_complete() {
         let tables = Tables::from_bytes(include_bytes!("tables.bin")).unwrap();
         assert_eq!(&tables, Tables::built_in());
         assert_eq!(tables.count(), MAX_TABLES);

@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn blocks_come_back((shape, coefficients) in blocks(), tables in tables(), sharing in 0u8..=5) {
+    fn blocks_round_trip((shape, coefficients) in blocks(), tables in tables(), sharing in 0u8..=5) {
         for set in [&tables, Tables::built_in()] {
             let encoded = encode(shape, &coefficients, set);
             prop_assert_eq!(&decoded(shape, &encoded, set), &coefficients);
@@ -89,7 +89,7 @@ proptest! {
 
     /// The vectorised coder equals the sequential one: words, counts, and results for corrupted words.
     #[test]
-    fn lanes_at_once_are_the_definition(
+    fn vectors_match_the_reference(
         (shape, coefficients) in blocks(),
         tables in tables(),
         sharing in 0u8..=5,
@@ -114,7 +114,7 @@ proptest! {
 
     /// A prefix yields fewer bits of each coefficient, and these are right.
     #[test]
-    fn prefixes_are_right_as_far_as_they_go((shape, coefficients) in blocks(), share in 0f64..1.0) {
+    fn prefixes_decode_to_correct_bits((shape, coefficients) in blocks(), share in 0f64..1.0) {
         let tables = Tables::built_in();
         let Encoded { planes, mode, words } = encode(shape, &coefficients, tables);
         let length = (share * words.len() as f64) as usize;
@@ -130,7 +130,7 @@ proptest! {
 
     /// Any words are a block, a part of one, or an error.
     #[test]
-    fn no_words_do_harm(
+    fn arbitrary_words_never_panic(
         shape in shapes(),
         planes in 0u32..=40,
         mode in modes(),
@@ -146,7 +146,7 @@ proptest! {
 
     /// A block with a changed, excess or missing word is another block or an error, never a panic.
     #[test]
-    fn broken_blocks_are_told((shape, coefficients) in blocks(), at in any::<prop::sample::Index>(), bits in 1u16..) {
+    fn changed_blocks_never_panic((shape, coefficients) in blocks(), at in any::<prop::sample::Index>(), bits in 1u16..) {
         let tables = Tables::built_in();
         let Encoded { planes, mode, mut words } = encode(shape, &coefficients, tables);
         prop_assume!(!words.is_empty());
@@ -162,7 +162,7 @@ proptest! {
 }
 
 #[test]
-fn every_size_comes_back() {
+fn every_size_round_trips() {
     let tables = Tables::built_in();
     for height in 1..=MAX_SIDE {
         for width in 1..=MAX_SIDE {
@@ -200,7 +200,7 @@ fn even_symbols_take_a_bit_each() {
 
 /// A block cut at a prefix has at most the prefix's error, as open words decode slightly further.
 #[test]
-fn prefixes_have_the_errors_that_they_say() {
+fn prefix_errors_are_accurate() {
     let tables = Tables::built_in();
     for (passes, scale) in [(Passes::Two, 300.0), (Passes::Three, 40.0), (Passes::Three, 4.0)] {
         let shape = Shape { height: 64, width: 61, direction: Direction::Vertical, order: passes.into() };

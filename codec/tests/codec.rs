@@ -32,7 +32,7 @@ fn there_and_back(codec: CodecBuilder, image: &Image) -> Image {
 }
 
 #[test]
-fn integers_come_back_to_the_bit() {
+fn integers_round_trip_exactly() {
     for (bits, signed) in [(1, false), (2, true), (8, false), (8, true), (12, false), (16, false), (16, true)] {
         for components in [1, 2, 3, 4, 5] {
             let image = picture(67, 101, components, bits, signed);
@@ -51,7 +51,7 @@ fn integers_come_back_to_the_bit() {
 
 /// Fast planes take slightly more space; more of them than the block's planes change nothing.
 #[test]
-fn fast_planes_come_back() {
+fn fast_planes_round_trip() {
     let image = picture(200, 256, 1, 8, false);
     for passes in [Passes::Two, Passes::Three] {
         let codec = Codec::builder(&wavelet("legall53")).levels(3).passes(passes);
@@ -77,7 +77,7 @@ fn fast_planes_come_back() {
 }
 
 #[test]
-fn small_and_odd_pictures_come_back() {
+fn small_and_odd_pictures_round_trip() {
     for (height, width) in [(1, 1), (1, 7), (9, 1), (2, 2), (3, 5), (64, 65), (1, 200)] {
         for levels in [0, 1, 5, 16] {
             let image = picture(height, width, 3, 8, false);
@@ -90,7 +90,7 @@ fn small_and_odd_pictures_come_back() {
 }
 
 #[test]
-fn the_wavelet_may_be_a_text() {
+fn wavelets_may_be_text() {
     let text =
         "wavelet mine { domain integer; boundary edge; odd -= (3*even[0] + even[1]) >> 2; even += odd[0] >> 1; }";
     let scheme = compile(text).unwrap().remove(0);
@@ -106,7 +106,7 @@ fn the_wavelet_may_be_a_text() {
 }
 
 #[test]
-fn pictures_are_as_good_as_was_asked_for() {
+fn psnr_targets_are_met() {
     for (name, components, bits) in
         [("cdf97", 1, 8), ("cdf97", 3, 8), ("cdf97", 1, 12), ("db4", 1, 8), ("legall53", 1, 8), ("dd137", 3, 8)]
     {
@@ -125,7 +125,7 @@ fn pictures_are_as_good_as_was_asked_for() {
 }
 
 #[test]
-fn pictures_are_as_small_as_was_asked_for() {
+fn rate_targets_are_met() {
     let image = picture(200, 150, 3, 8, false);
     for name in ["cdf97", "legall53"] {
         for bits in [6.0, 2.0, 0.5] {
@@ -141,7 +141,7 @@ fn pictures_are_as_small_as_was_asked_for() {
 
 /// A checkerboard is unlike any picture in the tables' training set.
 #[test]
-fn tables_are_fitted_where_that_saves_room() {
+fn fitted_tables_save_space() {
     let mut image = picture(256, 256, 1, 8, false);
     image.samples.iter_mut().enumerate().for_each(|(i, s)| *s = ((i / 256 / 3 + i % 256 / 5) % 2 * 200 + i % 7) as i32);
     for (name, passes) in [("legall53", Passes::Two), ("s_transform", Passes::Three)] {
@@ -159,7 +159,7 @@ fn tables_are_fitted_where_that_saves_room() {
 }
 
 #[test]
-fn quality_goes_with_size() {
+fn quality_grows_with_size() {
     let image = picture(128, 128, 1, 8, false);
     let mut last = (usize::MAX, f64::INFINITY);
     for quality in [100.0, 90.0, 75.0, 50.0, 20.0, 1.0] {
@@ -171,7 +171,7 @@ fn quality_goes_with_size() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_told() {
+fn invalid_settings_are_refused() {
     let build = |builder: CodecBuilder| builder.build().unwrap_err().to_string();
     let cdf97 = wavelet("cdf97");
     assert!(build(Codec::builder(&cdf97)).contains("needs an integer wavelet"));
@@ -183,9 +183,9 @@ fn what_cannot_be_asked_for_is_told() {
     let encode = |image: Image| codec.encode(&image).unwrap_err().to_string();
     let image = || picture(4, 4, 1, 8, false);
     assert!(encode(Image { bits: 17, ..image() }).contains("17 bits"));
-    assert!(encode(Image { width: 5, ..image() }).contains("16 samples for 4 × 5"));
+    assert!(encode(Image { width: 5, ..image() }).contains("16 samples do not fill 4 × 5"));
     assert!(encode(Image { bits: 1, ..image() }).contains("samples of 1 bits are 0 to 1"));
-    assert!(encode(Image { components: 0, ..image() }).contains("0 components"));
+    assert!(encode(Image { components: 0, ..image() }).contains("number of components 0"));
 }
 
 /// Resolutions look like the picture: the mean error to averages of half the size is small.
@@ -215,7 +215,7 @@ fn levels_are_smaller_pictures() {
 
 /// Longer prefixes give better pictures, and every prefix with the header decodes.
 #[test]
-fn streams_that_are_cut_decode_to_what_they_hold() {
+fn truncated_streams_decode_in_part() {
     let image = picture(150, 170, 1, 8, false);
     for (name, passes) in [("legall53", Passes::Two), ("cdf97", Passes::Three)] {
         let codec = Codec::builder(&wavelet(name)).levels(4).passes(passes).psnr(50.0).build().unwrap();
@@ -242,7 +242,7 @@ fn streams_that_are_cut_decode_to_what_they_hold() {
 }
 
 #[test]
-fn every_changed_byte_is_found() {
+fn every_changed_byte_is_detected() {
     let image = picture(40, 50, 3, 8, false);
     for (name, quality) in [("legall53", 100.0), ("cdf97", 70.0)] {
         let codec = Codec::builder(&wavelet(name)).levels(2).quality(quality).build().unwrap();
@@ -258,7 +258,7 @@ fn every_changed_byte_is_found() {
 }
 
 #[test]
-fn headers_are_not_believed() {
+fn forged_headers_are_refused() {
     let image = picture(8, 8, 1, 8, false);
     let stream = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap().encode(&image).unwrap();
     // Height and width, and those of tiles, follow signature, version, length, flags, colour, bits and components.
@@ -296,7 +296,7 @@ proptest! {
 
     /// Pictures of any samples, through any integer wavelet.
     #[test]
-    fn any_picture_comes_back(
+    fn any_picture_round_trips(
         (height, width, components) in (1usize..70, 1usize..70, 1usize..4),
         bits in 1u32..=16,
         signed in any::<bool>(),
@@ -316,7 +316,7 @@ proptest! {
 
     /// No bytes after a valid header cause a panic, with or without right checksums.
     #[test]
-    fn no_stream_does_harm(
+    fn arbitrary_streams_never_panic(
         bytes in prop::collection::vec(any::<u8>(), 0..400),
         name in prop::sample::select(vec!["legall53", "cdf97"]),
     ) {

@@ -52,20 +52,20 @@ fn come_back_on(device: &Device, streams: &[Vec<u8>]) -> usize {
 /// Complete, truncated and changed streams, with right and wrong checksums: pictures, or the processor's errors. The
 /// interpreter detects accesses beyond arrays.
 #[test]
-fn broken_streams_are_told_on_a_device() {
-    broken_streams_are_told_on(&Device::Interpreter);
+fn broken_streams_are_detected_on_a_device() {
+    broken_streams_are_detected_on(&Device::Interpreter);
 }
 
 #[test]
-fn broken_streams_are_told_on_cuda() {
-    if let Some(device) = cuda("broken_streams_are_told_on_cuda") {
-        broken_streams_are_told_on(&device);
+fn broken_streams_are_detected_on_cuda() {
+    if let Some(device) = cuda("broken_streams_are_detected_on_cuda") {
+        broken_streams_are_detected_on(&device);
     }
 }
 
 #[test]
-fn streams_are_the_processors_on_cuda() {
-    let Some(device) = cuda("streams_are_the_processors_on_cuda") else { return };
+fn streams_match_the_processor_on_cuda() {
+    let Some(device) = cuda("streams_match_the_processor_on_cuda") else { return };
     for passes in [Passes::Two, Passes::Three] {
         let named = |name: &str| wavelet(name).passes(passes);
         let some = [picture(700, 901, 1, 8, false), noise(700, 901, 1, 8), picture(700, 901, 1, 8, false)];
@@ -78,7 +78,7 @@ fn streams_are_the_processors_on_cuda() {
     }
 }
 
-fn broken_streams_are_told_on(device: &Device) {
+fn broken_streams_are_detected_on(device: &Device) {
     let image = picture(33, 40, 1, 8, false);
     for codec in [wavelet("legall53").levels(1).block(16, 16), wavelet("cdf97").levels(1).block(16, 16).quality(60.0)] {
         let stream = codec.build().unwrap().encode(&image).unwrap();
@@ -124,7 +124,7 @@ fn noise(height: usize, width: usize, components: usize, bits: u32) -> Image {
 }
 
 #[test]
-fn streams_are_the_processors() {
+fn streams_match_the_processor() {
     let device = Device::Interpreter;
     let small = |name: &str| wavelet(name).levels(2).block(32, 32);
     // Raw and coded blocks, two pictures at once, components beyond the colours.
@@ -140,7 +140,7 @@ fn streams_are_the_processors() {
 }
 
 #[test]
-fn quantised_streams_are_the_processors() {
+fn quantised_streams_match_the_processor() {
     let device = Device::Interpreter;
     let small = |name: &str, quality| wavelet(name).levels(2).block(32, 32).quality(quality);
     let pair = [picture(40, 50, 1, 8, false), noise(40, 50, 1, 8)];
@@ -153,14 +153,14 @@ fn quantised_streams_are_the_processors() {
 
 /// Blocks of more planes than kernels support still give the processor's streams.
 #[test]
-fn what_a_device_cannot_code_is_coded() {
+fn unsupported_blocks_fall_back_to_the_processor() {
     let mut wild = picture(16, 16, 1, 16, false);
     wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });
     is_the_same_on(&Device::Interpreter, &wavelet("legall53").levels(2).block(8, 8), &[wild]);
 }
 
 #[test]
-fn what_needs_the_processor_is_said() {
+fn processor_only_settings_are_refused() {
     let image = picture(32, 32, 1, 8, false);
     let on_device = |codec: CodecBuilder| {
         codec.device(Device::Interpreter).build().unwrap().on_device(image.format(), 1).map(drop).unwrap_err()

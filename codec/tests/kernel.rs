@@ -155,7 +155,7 @@ fn decoded(samples: &[Sample], words: &[u16], counts: &[(usize, u32)]) -> (Vec<V
 
 /// The kernel's choices equal the reference's, with many tables and with few.
 #[test]
-fn choices_are_the_definition() {
+fn choices_match_the_reference() {
     let few = Tables::built_in().to_bytes();
     let few = Tables::from_bytes(&few[..3 * lifting_codec::tables::TABLE_BYTES]).unwrap();
     let mut shared = 0;
@@ -181,7 +181,7 @@ fn choices_are_the_definition() {
 }
 
 #[test]
-fn kernels_are_the_definition() {
+fn kernels_match_the_reference() {
     let tables = Tables::built_in();
     for order in ORDERS {
         let samples = samples(order);
@@ -206,7 +206,7 @@ fn kernels_are_the_definition() {
 
 /// A block that exceeds its room writes no words after it, and its number of words is right.
 #[test]
-fn room_is_kept() {
+fn output_stays_within_its_room() {
     let samples = samples(Passes::Two.into());
     let (whole, lengths) = encoded(&samples, ROOM);
     let (words, results) = encoded(&samples, 20);
@@ -220,7 +220,7 @@ fn room_is_kept() {
 
 /// Changed, excess and missing words have the reference's results and never cause a fault.
 #[test]
-fn broken_words_are_what_the_definition_says() {
+fn broken_words_match_the_reference() {
     let tables = Tables::built_in();
     let mut random = Random(99);
     for order in ORDERS {
@@ -263,7 +263,7 @@ fn broken_words_are_what_the_definition_says() {
 
 /// Blocks of more planes are left to the processor.
 #[test]
-fn large_coefficients_are_left() {
+fn large_coefficients_are_left_to_the_processor() {
     let shape = Shape { height: 3, width: 5, direction: Direction::Vertical, order: Passes::Two.into() };
     let sample = |largest| Sample { shape, coefficients: [0, 5, largest, -1, 0].repeat(3), class: 0, sharing: 0 };
     let samples = [sample(1 << MOST_PLANES), sample(i32::MIN), sample((1 << MOST_PLANES) - 1)];
@@ -336,8 +336,8 @@ fn pictures_are_the_same_on_cuda() {
 }
 
 #[test]
-fn broken_streams_are_told_on_cuda() {
-    if let Some(device) = cuda("broken_streams_are_told_on_cuda") {
+fn broken_streams_are_detected_on_cuda() {
+    if let Some(device) = cuda("broken_streams_are_detected_on_cuda") {
         broken_streams_are_the_same_on(&device, [200, 300], 60);
     }
 }
@@ -379,6 +379,6 @@ fn broken_streams_are_the_same_on(device: &Device, size: [usize; 2], count: usiz
 }
 
 #[test]
-fn broken_streams_are_told_by_kernels() {
+fn broken_streams_are_detected_by_kernels() {
     broken_streams_are_the_same_on(&Device::Interpreter, [40, 50], 4);
 }

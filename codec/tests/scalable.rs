@@ -26,7 +26,7 @@ fn part(image: &Image, rows: Range<usize>, columns: Range<usize>) -> Image {
 
 /// Each layer improves the picture, all of them meet the target, and layers take little extra space.
 #[test]
-fn layers_are_better_and_better() {
+fn layers_improve_the_picture() {
     let image = picture(200, 230, 3, 8, false);
     let lossless = named("legall53").passes(Passes::Three);
     for (codec, layers) in [
@@ -77,7 +77,7 @@ fn prefixes_of_layers_are_pictures() {
 }
 
 #[test]
-fn tiles_know_nothing_of_one_another() {
+fn tiles_are_independent() {
     for (name, levels, components) in [("legall53", 3, 1), ("dd137", 6, 3), ("s_transform", 0, 2)] {
         let image = picture(150, 200, components, 8, false);
         let codec = named(name).levels(levels).layers(2);
@@ -103,7 +103,7 @@ fn tiles_know_nothing_of_one_another() {
 }
 
 #[test]
-fn tiles_that_cannot_be_are_told() {
+fn invalid_tiles_are_refused() {
     let image = picture(150, 200, 1, 8, false);
     let encode = |codec: CodecBuilder| codec.build().unwrap().encode(&image).unwrap_err().to_string();
     assert!(encode(named("legall53").tile(32, 64)).contains("tiles of 32 × 64"));
@@ -155,7 +155,7 @@ fn regions_are_parts_of_the_picture() {
 
 /// Data that a region does not depend on may be corrupted, and memory is allocated for its tiles only.
 #[test]
-fn regions_leave_all_else_alone() {
+fn regions_ignore_other_data() {
     let image = picture(256, 300, 1, 8, false);
     let mut stream = stream(named("legall53").tile(64, 64).levels(2), &image);
     let region = Region { y: 70, x: 130, height: 20, width: 40 };

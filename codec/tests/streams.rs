@@ -40,7 +40,7 @@ pub fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
 
 /// Changed, missing and added bytes, with right and wrong checksums.
 #[test]
-fn broken_streams_do_no_harm() {
+fn broken_streams_never_panic() {
     let named = |name: &str| Codec::builder(&catalogue::find(name).unwrap());
     let codecs = [
         (named("legall53").levels(2).layers(3).block(16, 16), picture(70, 90, 1, 8, false)),

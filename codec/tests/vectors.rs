@@ -70,7 +70,7 @@ fn hashes(stream: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn streams_stay_what_they_are() {
+fn stored_streams_decode_unchanged() {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors"));
     let update = std::env::var_os("UPDATE").is_some();
     let mut lines = String::new();

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_call_things_is_not_what_we_do() {
+    fn other_names_are_not_our_own() {
         let mut root = Cli::command();
         root.build();
         let commands: Vec<Command> = root.get_subcommands().cloned().chain([root.clone()]).collect();

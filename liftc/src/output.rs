@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_write_leaves_what_was_there() {
+    fn failed_writes_keep_the_old_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.txt");
         write_file(&path, |w| w.write_all(b"first")).unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_together_is_written_together() {
+    fn groups_are_written_together() {
         let dir = tempfile::tempdir().unwrap();
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         let mut files = Files::default();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_told_without_numbers_and_temporary_names() {
+    fn causes_hide_numbers_and_temporary_names() {
         let error = tempfile::Builder::new().prefix(".liftc-").tempfile_in("/nowhere/at/all").unwrap_err();
         assert!(error.to_string().contains(".liftc-"), "{error}");
         assert_eq!(why(&error), "No such file or directory");

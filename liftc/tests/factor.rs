@@ -142,7 +142,7 @@ fn places_are_found_unless_they_are_said() {
     legall(&["--lowpass-at", "-2", "--highpass-at", "4"]).fails(1, "--lowpass-at -2 --highpass-at 0");
     // An odd shift is no delay: the bank does not reconstruct where it stands.
     legall(&["--lowpass-at", "-2", "--highpass-at", "1"]).fails(1, "--lowpass-at -2 --highpass-at 0");
-    legall(&["--lowpass-at", "5000"]).fails(2, "it may be -1000 to 1000");
+    legall(&["--lowpass-at", "5000"]).fails(2, "it must be -1000 to 1000");
 }
 
 #[test]

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_come_back() {
+    fn symbols_round_trip() {
         let symbols: Vec<(usize, bool, u8)> =
             (0..5000u32).map(|i| ((i % 7) as usize, i.wrapping_mul(2654435761) >> 30 == 0, (i % 128) as u8)).collect();
         let mut encoder = Encoder::new(7);

@@ -310,7 +310,7 @@ mod tests {
 
     /// Windows are minimal: they contain every row that a step touches, and their outermost rows are touched.
     #[test]
-    fn windows_hold_what_their_steps_touch_and_no_more() {
+    fn windows_are_minimal() {
         for entry in lifting_filters::CATALOGUE {
             let scheme = lifting::catalogue::scheme(entry).unwrap();
             for boundary in Boundary::ALL {

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_drawn_as_they_are() {
+    fn names_are_drawn_verbatim() {
         let name = "s_transform_2_10";
         let drawn = literal(name);
         assert_eq!(letters(&drawn), name);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_broken_where_they_must_be() {
+    fn long_lines_are_broken() {
         let text = "one two three four";
         assert_eq!(broken(text, 10.0, 1e3, "  "), [text]);
         let lines = broken(text, 10.0, advance("one two", 10.0) + 0.1, "  ");

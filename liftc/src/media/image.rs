@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inks_of_a_jpeg_are_seen() {
+    fn cmyk_jpegs_are_detected() {
         // An application segment, a fill byte, and the frame: length, precision, height, width, components.
         let jpeg = |components: u8| {
             let head = [0xff, 0xd8, 0xff, 0xee, 0, 4, 1, 2, 0xff, 0xff, 0xc2, 0, 20, 8, 0, 1, 0, 1];
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn decoders_speak_plainly() {
+    fn decoder_messages_are_plain() {
         let chunk = "ChunkType { type: IDAT, critical: true, private: false, reserved: false, safecopy: false }";
         let error =
             format!("Format error decoding Png: CRC error: expected 0x1 have 0x2 while decoding {chunk} chunk.");

@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn arrays_round_trip() {
         let data: Data = vec![-3i16, 0, 7, i16::MAX, i16::MIN, 1].into();
         for shape in [vec![6], vec![2, 3], vec![1, 2, 3, 1]] {
             let mut bytes = Vec::new();
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_not_believed() {
+    fn false_sizes_are_refused() {
         for shape in ["(4294967296, 4294967296)", "(1000000000000,)"] {
             let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}");
             let mut bytes = MAGIC.to_vec();

@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn malformed_files_are_refused() {
         for (bytes, expected) in [
             (&b"P5 2 2 100\n\x00\x01\x65\x02"[..], "row 1, column 0 is 101, above the file's maxval of 100"),
             (b"P6 1 1 9 \x00\x01\x0a", "row 0, column 0, channel 2 is 10"),

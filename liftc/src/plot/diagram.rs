@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_what_steps_add() {
+    fn chart_weights_match_steps() {
         let scheme = lifting::catalogue::find("legall53").unwrap();
         assert_eq!(terms(&scheme.steps()[0]), [(0, -0.5), (1, -0.5)]);
         assert_eq!(terms(&scheme.steps()[1]), [(-1, 0.25), (0, 0.25)]);

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_shown_where_they_are_not_zero() {
+    fn functions_are_shown_on_their_support() {
         let points = |values: &[f64]| values.iter().enumerate().map(|(i, v)| (i as f64, *v)).collect::<Vec<_>>();
         assert_eq!(visible(&points(&[0.0, 0.001, -0.002, 0.3, 1.0, -0.1, 0.001, 0.0, 0.0])), (2.0, 6.0));
         assert_eq!(visible(&points(&[0.0, 1.0, 1.0, 0.0])), (0.0, 3.0));

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_come_back_as_they_were() {
+    fn samples_round_trip() {
         let none = String::new();
         let data: Data = vec![0u8, 1, 128, 255].into();
         assert_eq!(back(there::<i16>(data.clone()).0, Element::U8, 1.0, None), (data.clone(), none.clone()));
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_otherwise_is_told() {
+    fn lossy_restoration_is_noted() {
         let (data, said) = back(vec![-3i16, 255, 256], Element::U8, 1.0, None);
         assert_eq!(
             (data, said.as_str()),
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn overflow_is_refused() {
         assert!(refused::<i16>(vec![40_000u16]).contains("holds 40000, which does not fit i16 samples"));
         assert_eq!(there::<i16>(vec![i16::MIN, i16::MAX]), (vec![i16::MIN, i16::MAX], vec![]));
         assert!(refused::<i32>(vec![i64::from(i32::MAX) + 1]).contains("does not fit i32"));

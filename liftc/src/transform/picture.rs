@@ -267,7 +267,7 @@ mod tests {
 
     /// Scales of bands of an 8-bit picture.
     #[test]
-    fn noise_stays_near_grey_and_what_is_rare_or_large_is_shown() {
+    fn noise_stays_near_grey_and_edges_show() {
         let scale = |sizes: &[f64]| scale(&mut sizes.to_vec(), 255.0);
         // Magnitudes of normal noise with a standard deviation of 3 (Box and Muller), and a few stars.
         let normal = |i: i32| {

@@ -521,7 +521,7 @@ mod tests {
     use crate::tables::Tables;
 
     /// Checks that words and coefficients equal the reference's, with one kind of vector.
-    fn is_the_definition<V: Vector>() {
+    fn matches_the_reference<V: Vector>() {
         let tables = Tables::built_in();
         let mut state = 7u32;
         for (at, (height, width)) in [(64, 64), (64, 63), (5, 1), (33, 18), (1, 64)].into_iter().enumerate() {
@@ -568,18 +568,18 @@ mod tests {
     }
 
     #[test]
-    fn vectors_of_any_processor_are_the_definition() {
-        is_the_definition::<Portable>();
+    fn portable_vectors_match_the_reference() {
+        matches_the_reference::<Portable>();
     }
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn vectors_of_this_processor_are_the_definition() {
+    fn native_vectors_match_the_reference() {
         if vector::level() != vector::Level::None {
-            is_the_definition::<vector::Avx2>();
+            matches_the_reference::<vector::Avx2>();
         }
         if vector::level() == vector::Level::Avx512 {
-            is_the_definition::<vector::Avx512>();
+            matches_the_reference::<vector::Avx512>();
         }
     }
 }

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_change_places() {
+    fn transpose_swaps_bits() {
         let matrix = std::array::from_fn(|i| (i as u32 + 1).wrapping_mul(0x9e37_79b9));
         let turned = transposed(matrix);
         for (i, row) in matrix.iter().enumerate() {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_come_back_in_order() {
+    fn bits_round_trip_in_order() {
         let mut tail = Tail::new(1);
         for i in 0..200u32 {
             tail.put((i % 7) as u16, 3 + i % 5);
