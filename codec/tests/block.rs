@@ -146,7 +146,7 @@ proptest! {
 
     /// A block with a changed, excess or missing word is another block or an error, never a panic.
     #[test]
-    fn changed_blocks_never_panic((shape, coefficients) in blocks(), at in any::<prop::sample::Index>(), bits in 1u16..) {
+    fn changed_blocks_are_safe((shape, coefficients) in blocks(), at in any::<prop::sample::Index>(), bits in 1u16..) {
         let tables = Tables::built_in();
         let Encoded { planes, mode, mut words } = encode(shape, &coefficients, tables);
         prop_assume!(!words.is_empty());
