@@ -266,8 +266,9 @@ pub enum CodecError {
         /// The setting.
         what: &'static str,
     },
-    /// Picture of another format than the device encoder's, or one too many.
-    #[error("picture {place} has another format than the encoder's, or exceeds its batch of {pictures}")]
+    /// Picture of another format than the device encoder's, stream longer than the device decoder's limit, or one too
+    /// many of them.
+    #[error("picture {place} has another format or a longer stream than allowed, or exceeds the batch of {pictures}")]
     OfOtherKind {
         /// Index of the picture.
         place: usize,
