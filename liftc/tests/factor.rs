@@ -156,7 +156,7 @@ fn what_fails_is_said_with_its_size() {
     taps("1 1", "-1 1", &["--as", "lattice"]).fails(1, "its energy is 2.000000000, not 1");
     taps("1 1", "-1 1", &["--as", "lattice"]).fails(1, "multiply its taps by 0.707106781186547");
     taps("0 0", "-1 1", &[]).fails(1, "no tap other than zero");
-    taps("1 1 x", "-1 1", &[]).fails(1, "there is no constant `x`");
+    taps("1 1 x", "-1 1", &[]).fails(1, "unknown constant `x`");
     taps("", "-1 1", &[]).fails(2, "--lowpass has no taps");
     bench.run("factor bior4.4 --as lattice").fails(1, "the lowpass filter shifted by 2 samples is -7.260e-2, not 0");
     bench.run("factor bior4.4 --as lattice").fails(1, "--as lifting");

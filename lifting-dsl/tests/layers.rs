@@ -45,8 +45,8 @@ fn arrows() -> BTreeMap<Module, BTreeSet<Module>> {
         for path in uses(&std::fs::read_to_string(&file).unwrap()) {
             let mut parts = path.split("::");
             let (layer, module) = (parts.next().unwrap(), parts.next().unwrap_or(""));
-            assert!(LAYERS.contains(&layer), "{file}: `crate::{path}` names no layer: write where it stands");
-            assert!(!module.is_empty(), "{file}: `crate::{path}…` names no module: write one `use` a module");
+            assert!(LAYERS.contains(&layer), "{file}: `crate::{path}` lacks a layer: write the full path");
+            assert!(!module.is_empty(), "{file}: `crate::{path}…` lacks a module: write one `use` per module");
             arrows.entry(from.clone()).or_default().insert(format!("{layer}::{module}"));
         }
     }
@@ -61,7 +61,7 @@ fn rank(module: &str) -> Option<usize> {
 #[test]
 fn layers_use_only_what_is_below_them() {
     let arrows = arrows();
-    assert!(arrows.len() > 20, "the sources are not where they were: {arrows:?}");
+    assert!(arrows.len() > 20, "too few modules found: {arrows:?}");
     for (from, uses) in &arrows {
         for module in uses {
             assert!(rank(module) <= rank(from), "{from} uses {module}, which is above it");
@@ -86,5 +86,5 @@ fn no_modules_use_each_other() {
             break;
         }
     }
-    assert!(arrows.is_empty(), "these use each other, or something that does: {arrows:#?}");
+    assert!(arrows.is_empty(), "these modules form or use a cycle: {arrows:#?}");
 }

@@ -58,7 +58,7 @@ fn examples_compile_or_give_the_code_they_name() {
             bad += 1;
         }
     }
-    assert!(good >= 11 && bad >= 50, "examples are no longer found: {good} good ones, {bad} bad ones");
+    assert!(good >= 11 && bad >= 50, "too few examples found: {good} good ones, {bad} bad ones");
 }
 
 #[test]
@@ -126,6 +126,6 @@ fn the_index_is_that_of_the_compiler() {
     }
     for entry in codes::entries() {
         let named = blocks(entry.text).iter().all(|(info, _)| *info == format!("lifting {}", entry.code));
-        assert!(named, "{}: an example of something else", entry.code);
+        assert!(named, "{}: an example of another code", entry.code);
     }
 }

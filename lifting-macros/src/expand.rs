@@ -262,7 +262,7 @@ mod tests {
         let expected = [
             "tests/files/broken.lift:4:12: a step that updates `odd` cannot read `odd` [L0301]\n\
              help: read `even` only: that is what makes a step invertible; `odd *= …` scales",
-            "tests/files/broken.lift:5:13: there is no constant `gamma` [L0201]\nhelp: declare it: `const gamma = …;`",
+            "tests/files/broken.lift:5:13: unknown constant `gamma` [L0201]\nhelp: declare it: `const gamma = …;`",
         ];
         assert_eq!(errors(quote!([::lifting] "tests/files/broken.lift")), expected);
         assert_eq!(errors(quote!([::lifting] #[cfg(test)] pub(crate) "tests/files/broken.lift",)), expected);

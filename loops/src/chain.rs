@@ -232,7 +232,7 @@ impl<V: Vector> Op<V> for Summed<V> {
     }
 }
 
-/// `target += v·a + w·b`, of which one may be absent. Its sample is then replaced by 0 and its weight by −1: adding −0
+/// `target += v·a + w·b`, either of which may be absent. Its sample is then replaced by 0 and its weight by −1: adding −0
 /// changes no sum.
 #[derive(Clone, Copy)]
 pub(crate) struct Single<V> {
@@ -383,7 +383,7 @@ impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
 }
 
 /// Any step on 16-bit integers with 16-bit weights. One instruction multiplies and adds two neighbouring samples in 32
-/// bits, of which the lower 16 are kept. Along columns, interleaved lanes of two registers form the pairs. Along a row
+/// bits; the lower 16 are kept. Along columns, interleaved lanes of two registers form the pairs. Along a row
 /// they are adjacent: the register itself has the pairs of odd lanes, its copy moved up by one those of even lanes.
 ///
 /// rewrite: `x − ((Σ + r) >> s)` → `x + ((−Σ − r + 2ˢ − 1) >> s)`, so that all steps add.

@@ -403,7 +403,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         }
     }
 
-    /// Analyses `count` registers, of which the first `warm` only fill delays. `WHOLE`: all lanes are inside their
+    /// Analyses `count` registers; the first `warm` only fill delays. `WHOLE`: all lanes are inside their
     /// rows, and results; then `LATE` applies instead of `late`, as a constant that the compiler can specialise for.
     /// Otherwise, if lanes are permuted, `rows` point to the beginnings and `begin` is the first sample.
     #[inline(always)]

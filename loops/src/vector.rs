@@ -175,7 +175,7 @@ pub(crate) trait Bits: Vector<Lane = i16> {
     unsafe fn xor(self, other: Self) -> Self;
     /// Arithmetic shift right by 1.
     unsafe fn half(self) -> Self;
-    /// The same 32 bits in every pair of lanes.
+    /// One 32-bit number in every pair of lanes.
     unsafe fn splat_pairs(bits: u32) -> Self;
     /// Interleaved lanes of both, in an order that `low_halves` undoes.
     unsafe fn zip(a: Self, b: Self) -> (Self, Self);

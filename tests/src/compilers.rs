@@ -84,7 +84,7 @@ impl Compiler {
         let device = std::path::Path::new("/dev/nvidiactl").exists();
         let target = if device { &["-arch=native"][..] } else { &["-arch=sm_90", "-c"] };
         if !device {
-            lacks("there is no CUDA device, so what nvcc compiles is not run");
+            lacks("no CUDA device: programs of nvcc are compiled but not run");
         }
         let options = ["-std=c++17", "-O2"].iter().chain(target);
         Some((Compiler { command: "nvcc", options: options.map(|s| s.to_string()).collect() }, device))

@@ -65,11 +65,11 @@ fn what_documents_name_exists() {
     for name in documents() {
         let text = read(&name);
         for path in paths(&text, &rooms) {
-            assert!(root().join(path).exists(), "{name} names `{path}`, which is not there");
+            assert!(root().join(path).exists(), "{name} names `{path}`, which does not exist");
         }
         let folder = Path::new(&name).parent().unwrap();
         for link in links(&text) {
-            assert!(root().join(folder).join(link).exists(), "{name} has a link to {link}, which is not there");
+            assert!(root().join(folder).join(link).exists(), "{name} has a link to {link}, which does not exist");
         }
     }
 }
@@ -78,17 +78,17 @@ fn what_documents_name_exists() {
 fn every_room_is_named_and_every_file_says_what_it_is_for() {
     let architecture = read("ARCHITECTURE.md");
     for room in rooms() {
-        assert!(architecture.contains(&format!("`{room}`")), "ARCHITECTURE.md does not say what `{room}` is");
+        assert!(architecture.contains(&format!("`{room}`")), "ARCHITECTURE.md does not describe `{room}`");
         let mut sources = BTreeSet::new();
         files(Path::new(&room), "rs", &mut sources);
         assert!(!sources.is_empty(), "{room} has no sources");
         for file in sources.iter().filter(|f| !f.contains("/emitted/")) {
-            assert!(read(file).starts_with("//! "), "{file} does not open with what it is for");
+            assert!(read(file).starts_with("//! "), "{file} does not begin with a `//! ` header");
         }
     }
 }
 
-/// Where tests are one program, a file that it does not name would never be compiled.
+/// A single test program never compiles a file that it does not name.
 #[test]
 fn every_file_of_tests_is_in_a_program() {
     let mut suites = 0;
@@ -134,7 +134,7 @@ fn table(name: &str) -> String {
     let number = |value: &Value| match (value.as_f64(), digits) {
         (Some(x), Some(digits)) if !value.is_u64() => format!("{x:.digits$}"),
         (Some(_), _) => value.to_string(),
-        (None, _) => panic!("{name}.json: {value} is no figure"),
+        (None, _) => panic!("{name}.json: {value} is not a figure"),
     };
     let cell = |value: &Value| match value {
         Value::Null => String::new(),
@@ -148,7 +148,7 @@ fn table(name: &str) -> String {
     table += &format!("|{}\n", "---|".repeat(columns.len()));
     for row in figures["rows"].as_array().unwrap() {
         let keys = row.as_object().unwrap().keys();
-        keys.for_each(|key| assert!(columns.contains(&key.as_str()), "{name}.json: there is no column {key}"));
+        keys.for_each(|key| assert!(columns.contains(&key.as_str()), "{name}.json: unknown column {key}"));
         table += &line(columns.iter().map(|c| cell(&row[*c])).collect());
     }
     let about = format!(
@@ -194,9 +194,9 @@ fn tables_of_figures_are_those_of_their_files() {
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(root().join(name), new).unwrap();
     } else {
-        assert!(old == new, "{name} is not what docs/figures has: run this with UPDATE=1");
+        assert!(old == new, "{name} differs from docs/figures: run this with UPDATE=1");
     }
     let mut there = BTreeSet::new();
     files(Path::new("docs/figures"), "json", &mut there);
-    assert_eq!(shown, there, "{name} shows other figures than there are");
+    assert_eq!(shown, there, "{name} does not show exactly the files of docs/figures");
 }

@@ -101,7 +101,7 @@ fn openmp() {
     }
 }
 
-/// The same files as C++.
+/// The emitted C files as C++.
 #[test]
 fn gxx() {
     let gxx = Compiler::gxx(&["-O3", "-march=native"]);

@@ -339,7 +339,7 @@ fn what_cannot_be_says_why() {
             Err(error) => {
                 let error = error.to_string();
                 assert!(error.contains("OpenCL C") && error.contains("choose a schedule that needs none"), "{error}");
-                assert!(error.starts_with("OpenCL device `"), "it is no mistake of ours: {error}");
+                assert!(error.starts_with("OpenCL device `"), "the driver's fault, not ours: {error}");
                 assert_eq!(opened(&device).sub_group(), None);
             }
         }

@@ -77,7 +77,7 @@ enum Task {
         /// The device's file to start from [default: the H200's].
         #[arg(long)]
         from: Option<PathBuf>,
-        /// Where to write the new file.
+        /// Path of the new file.
         #[arg(short, long)]
         output: PathBuf,
     },
@@ -106,7 +106,7 @@ enum Task {
         /// Pictures to measure the built-in tables with, in bits per sample.
         #[arg(long, num_args = 1..)]
         held_out: Vec<PathBuf>,
-        /// Where to write the tables.
+        /// Path of the new tables.
         #[arg(short, long, requires = "pictures", conflicts_with = "held_out")]
         output: Option<PathBuf>,
     },

@@ -75,7 +75,7 @@ pub fn cuda() -> Result<Toolchain, String> {
     if let Some(home) = std::env::var_os("LIFTING_CUDA_HOME") {
         let home = PathBuf::from(home);
         if !home.join("bin/nvcc").exists() {
-            return Err(format!("LIFTING_CUDA_HOME is {}, and there is no bin/nvcc in it", home.display()));
+            return Err(format!("LIFTING_CUDA_HOME is {}, which lacks bin/nvcc", home.display()));
         }
         return Ok(Toolchain { home });
     }

@@ -38,7 +38,7 @@ impl Scheme {
             return Err(fault("L0314", "a coefficient is beyond the range of f64".into()));
         }
         if lattice.stages.len() > MAX_STAGES {
-            return Err(fault("L0602", format!("a lattice of more than {MAX_STAGES} stages")));
+            return Err(fault("L0602", format!("the lattice has more than {MAX_STAGES} stages")));
         }
         if let Some(index) = singular_stage(&lattice) {
             return Err(fault("L0312", format!("stage {} has no inverse: its determinant is zero", index + 1)));
@@ -62,10 +62,10 @@ impl Scheme {
         let fault = |code, message: String| vec![Diagnostic::error(code, message, Span::default(), "")];
         for f in [&low, &high] {
             if f.taps.is_empty() || f.taps.len() > MAX_TAPS {
-                return Err(fault("L0602", format!("a filter of {} taps, not 1 to {MAX_TAPS}", f.taps.len())));
+                return Err(fault("L0602", format!("a filter has {} taps: 1 to {MAX_TAPS} are allowed", f.taps.len())));
             }
             if !(-MAX_OFFSET..=MAX_OFFSET).contains(&f.at) {
-                return Err(fault("L0601", format!("a filter at {}, beyond ±{MAX_OFFSET}", f.at)));
+                return Err(fault("L0601", format!("a filter begins at {}: the limit is ±{MAX_OFFSET}", f.at)));
             }
             let too_long = |w: &Weight| matches!(w, Weight::Rational(r) if !fits(r));
             if f.taps.iter().any(|w| too_long(w) || !w.is_zero() && !in_range(w)) {

@@ -143,7 +143,7 @@ impl<C: Coefficient> Filters<C> {
     }
 }
 
-/// Accuracy with which synthesis undoes analysis, apart from rounding of the samples.
+/// Accuracy of the round trip, apart from rounding of the samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reconstruction {
     /// The product of the two polyphase matrices is the identity, as polynomials over the rationals.

@@ -89,7 +89,7 @@ pub enum Border {
     Folded,
 }
 
-/// How to execute the adjoint of these steps (of the transform, not of the adjoint) under a border rule.
+/// Border treatment for executing the adjoint of these steps (of the transform, not of the adjoint) under a border rule.
 pub fn border(steps: &[Step], boundary: Boundary) -> Border {
     match boundary {
         Boundary::Periodic | Boundary::Zero => Border::Same,
@@ -149,7 +149,7 @@ mod tests {
     use crate::core::scheme::{Op, inverse};
     use crate::core::testing::{cdf97, dd137, ratio, real, real_step, scale, wavelet};
 
-    /// Steps none of which reads symmetrically.
+    /// Steps with asymmetric reads only.
     fn skew() -> Vec<Step> {
         vec![
             real_step(Phase::Odd, Op::Sub, &[(-1, ratio(1, 3)), (0, ratio(3, 4)), (2, ratio(-1, 5))]),

@@ -90,7 +90,7 @@ pub struct Band {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// No axes, or too many.
-    #[error("an array of {rank} axes: between 1 and {MAX_AXES} can be transformed")]
+    #[error("the array has {rank} axes: 1 to {MAX_AXES} are supported")]
     Rank {
         /// The number of axes.
         rank: usize,
@@ -118,7 +118,7 @@ pub enum GeometryError {
         shape: Vec<usize>,
     },
     /// More levels than [`MAX_LEVELS`].
-    #[error("axis {axis} is to have {levels} levels: at most {MAX_LEVELS} are possible")]
+    #[error("axis {axis} has {levels} levels: at most {MAX_LEVELS} are allowed")]
     Levels {
         /// The axis.
         axis: usize,
@@ -430,8 +430,8 @@ mod tests {
         let error = |shape: &[usize], origins: &[i64], levels: &[u32], order: &[usize]| {
             Geometry::new(shape, origins, levels, order).unwrap_err().to_string()
         };
-        assert_eq!(error(&[], &[], &[], &[]), "an array of 0 axes: between 1 and 8 can be transformed");
-        assert_eq!(error(&[2; 9], &[], &[], &[]), "an array of 9 axes: between 1 and 8 can be transformed");
+        assert_eq!(error(&[], &[], &[], &[]), "the array has 0 axes: 1 to 8 are supported");
+        assert_eq!(error(&[2; 9], &[], &[], &[]), "the array has 9 axes: 1 to 8 are supported");
         assert_eq!(error(&[4, 4], &[0], &[1, 1], &[0, 1]), "1 origins for 2 axes: give one for each axis");
         assert!(error(&[4, 0], &[0, 0], &[1, 1], &[0, 1]).starts_with("axis 1 has length 0"));
         assert!(error(&[usize::MAX, 3], &[0, 0], &[1, 1], &[0, 1]).contains("more samples"));

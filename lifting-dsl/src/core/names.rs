@@ -19,7 +19,7 @@ pub(crate) fn name_fault(name: &str) -> Option<(&'static str, String)> {
     } else if RESERVED.contains(&name) {
         Some(("L0106", format!("`{name}` is a reserved word")))
     } else if name.len() > MAX_NAME {
-        Some(("L0112", format!("a name of {} bytes: it may have {MAX_NAME}", name.len())))
+        Some(("L0112", format!("a name of {} bytes: at most {MAX_NAME} are allowed", name.len())))
     } else {
         None
     }

@@ -16,7 +16,7 @@ pub struct File {
 /// A name or another word, such as `dd137` or `whole-symmetric`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
-    /// As written, without blanks.
+    /// Its text, without blanks.
     pub text: String,
     /// Its place.
     pub span: Span,

@@ -155,8 +155,8 @@ pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
             let diagnostic = Diagnostic::error("L0001", message, span, "not part of the language");
             sink.push(match first {
                 '<' => diagnostic.help("multiply by a power of two instead of shifting left"),
-                '^' => diagnostic.help("there are no powers: write the product out"),
-                '\'' | '"' => diagnostic.help("words stand without quotes"),
+                '^' => diagnostic.help("write powers out as products"),
+                '\'' | '"' => diagnostic.help("write words without quotes"),
                 '#' => diagnostic.help("comments start with `//`"),
                 _ => diagnostic,
             });
@@ -247,7 +247,7 @@ fn number_tail<'a>(after: &'a str, text: &str, number: Span, sink: &mut Sink) ->
         rest
     } else {
         // Rust would lex both as one token, so even a `.lift` file must not take this for a product.
-        let message = format!("there is no operator between `{text}` and `{suffix}`");
+        let message = format!("missing operator between `{text}` and `{suffix}`");
         sink.push(
             Diagnostic::error("L0003", message, number.to(span), "here").help(format!("write `{text}*{suffix}`")),
         );

@@ -99,7 +99,7 @@ impl Reducer<'_> {
                         self.sink.push(
                             Diagnostic::error(
                                 "L0403",
-                                "there is no division in the integer domain",
+                                "division needs the real domain",
                                 product_span.to(factor.span),
                                 "divided here",
                             )
@@ -153,7 +153,7 @@ impl Reducer<'_> {
             );
             return None;
         }
-        let diagnostic = Diagnostic::error("L0201", format!("there is no constant `{name}`"), span, "not declared");
+        let diagnostic = Diagnostic::error("L0201", format!("unknown constant `{name}`"), span, "not declared");
         let known = self.constants.keys().map(String::as_str);
         self.sink.push(match did_you_mean(name, known.chain(["even", "odd"])) {
             Some(phase @ ("even" | "odd")) => diagnostic.help(format!("did you mean a sample, `{phase}[0]`?")),
@@ -258,7 +258,7 @@ impl Reducer<'_> {
 
     fn call(&mut self, name: &Word, args: &[Expr], span: Span, place: Place) -> Option<Linear> {
         if !FUNCTIONS.contains(&name.text.as_str()) {
-            let message = format!("there is no function `{}`", name.text);
+            let message = format!("unknown function `{}`", name.text);
             let diagnostic = Diagnostic::error("L0210", message, name.span, "not a function");
             self.sink.push(if let Some(declared) = self.constants.get_mut(&name.text) {
                 declared.used = true;
@@ -313,6 +313,6 @@ impl Reducer<'_> {
 }
 
 pub(crate) fn real_shift(span: Span) -> Diagnostic {
-    Diagnostic::error("L0501", "there is no shift in the real domain", span, "shifted here")
+    Diagnostic::error("L0501", "a shift needs the integer domain", span, "shifted here")
         .help("multiply: `1/4*(…)` for `(…) >> 2`; or declare `domain integer;`")
 }

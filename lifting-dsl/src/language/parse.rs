@@ -482,7 +482,7 @@ impl<'a> Parser<'a> {
                 let message = format!("a step cannot use `{}`", self.text(operator));
                 let diagnostic = Diagnostic::error("L0109", message, operator.span, "not a step's operator");
                 let help = if operator.kind == Kind::Eq {
-                    "a step adds to what is there: use `+=` or `-=`".to_string()
+                    "a step adds to its target: use `+=` or `-=`".to_string()
                 } else {
                     "multiply by the reciprocal: `*= 1/…`".to_string()
                 };

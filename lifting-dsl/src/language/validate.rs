@@ -72,7 +72,7 @@ fn file_schemes(file: &ast::File, source: &str, sink: &mut Sink) -> Vec<Scheme> 
     }
     if file.wavelets.is_empty() && sink.errors() == 0 {
         let span = Span::at(source.len());
-        let diagnostic = Diagnostic::error("L0104", "there is no wavelet in this text", span, "nothing up to here");
+        let diagnostic = Diagnostic::error("L0104", "this text has no wavelet", span, "nothing up to here");
         sink.push(diagnostic.help("begin with `wavelet NAME { domain real; … }`"));
     }
     schemes
@@ -294,7 +294,7 @@ fn step(s: &ast::Step, reducer: &mut Reducer) -> Option<Step> {
     };
     let sum = reducer.linear(body, Place::Step(s.target))?;
     if sum.taps.is_empty() {
-        let message = format!("this step reads nothing of `{}`", s.target.other().name());
+        let message = format!("this step does not read `{}`", s.target.other().name());
         let diagnostic = Diagnostic::error("L0308", message, body.span, "no samples in here");
         reducer.sink.push(if s.op == StepOp::Add && s.expr.span == body.span {
             diagnostic.help(format!("to scale, write `{} *= …`", s.target.name()))
@@ -346,7 +346,7 @@ fn integer_step(s: &ast::Step, op: Op, sum: &Linear, shift: Option<u32>, body: S
     }
     let rounding = whole(&sum.constant, "the rounding term".into(), body)?;
     if shift == Some(0) && rounding != 0 {
-        let message = format!("the step adds {rounding} to every sample and shifts nothing");
+        let message = format!("the step adds {rounding} to every sample without a shift");
         let diagnostic = Diagnostic::warning("L0903", message, body, "a rounding term without a shift");
         sink.push(diagnostic.help("was a `>> …` forgotten?"));
     }
@@ -385,7 +385,7 @@ pub(crate) fn weight_range(weight: &Weight, what: &str, span: Span, sink: &mut S
 
 fn scale(s: &ast::Step, reducer: &mut Reducer) -> Option<Step> {
     if reducer.domain == Some(Domain::Integer) {
-        let message = "there is no scaling in the integer domain";
+        let message = "scaling needs the real domain";
         let diagnostic = Diagnostic::error("L0404", message, s.span, "cannot be undone exactly");
         reducer.sink.push(diagnostic.help("declare `domain real;`, or leave the bands unscaled"));
         reducer.linear(&s.expr, Place::Constant("a scaling factor"));

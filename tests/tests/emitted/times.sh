@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Times functions of emitted files, for any shape and for one, as multiples of a copy, and compares what they compute
-# with the emitted C: `times.sh [CASE]`, all cases whose name has that in it. `times.sh build` only compiles. If LIFTC
-# is a `liftc`, it times plans of the same transforms in between. TIMES_OF, if set, says which files: cdf97_f32, say.
+# Times functions of emitted files, for any shape and for one, as multiples of a copy, and compares their results with
+# the emitted C. `times.sh [CASE]` runs all cases whose names contain CASE; `times.sh build` only compiles. If LIFTC is
+# the path of `liftc`, plans of the same transforms are timed too. TIMES_OF, if set, selects files, e.g. cdf97_f32.
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 what=${1:-} failed=0

@@ -2,16 +2,16 @@
 # Checks and measures Lifting on this machine's CUDA device. Needs a driver and CUDA 13 (in /usr/local/cuda, or
 # CUDA_HOME); no Rust.
 #
-#   run.sh [PART]...        each PART with its arguments; if none is given, of the first four those that are here:
-#     conformance [SECONDS] plans on the device against plans on the CPU, bit for bit (120)
+#   run.sh [PART]...        each PART with its arguments; by default, those of the first four that are here:
+#     conformance [SECONDS] plans on the device against plans on the CPU, bit for bit (default: 120 s)
 #     ir                    the kernel IR's own suite, compiled by nvcc
-#     faults                what goes wrong is said, and costs nothing else
+#     faults                every fault gives an error and harms nothing else
 #     bench [quick|full]    times as multiples of a copy (full)
-#     emitted               emitted .cu files, compiled by nvcc, against the oracle; not done unless asked for, nor
+#     emitted               emitted .cu files, compiled by nvcc, against the oracle; on request only, as are
 #     times [CASE]          their times as multiples of a copy, for any shape and for one, and of plans if `liftc` is
-#                           here; TIMES_OF says which: "cdf97_f32 dd137_i16", say
+#                           here; TIMES_OF selects files, e.g. "cdf97_f32 dd137_i16"
 #
-# Logs and numbers go to $OUT (here/out if it is not set). The exit code is 1 if anything failed; no device is a
+# Logs and numbers go to $OUT (default: here/out). The exit code is 1 if anything failed; a missing device is a
 # failure.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,14 +19,14 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH=$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} PATH=$cuda/bin:$PATH LIFTING_REQUIRE_GPU=1
 out=${OUT:-$here/out}
 mkdir -p "$out" || exit 1
-# Kernels are compiled anew: what is found is what is in the bundle.
+# Compile kernels again: only the bundle's contents count.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 export LIFTING_CACHE_DIR=$scratch/cache
 parts='conformance|ir|faults|bench|emitted|times|'
 failed=()
 
-part() { # NAME COMMAND...: runs it, keeps what it says
+part() { # NAME COMMAND...: runs it and logs its output
     local name=$1 start=$SECONDS
     shift
     echo "== $name"
@@ -34,7 +34,7 @@ part() { # NAME COMMAND...: runs it, keeps what it says
     echo "== $name: $((SECONDS - start)) s"
 }
 
-has() { # FILE PART: what a bundle of other parts has not
+has() { # FILE PART: fails if the bundle lacks this part
     [ -e "$here/$1" ] || { echo "run.sh: not in this bundle; gpu-bundle --only $2 makes it" >&2; exit 2; }
 }
 
@@ -46,7 +46,7 @@ fi
 while [ $# -gt 0 ]; do
     name=$1 argument=
     shift
-    # What follows is an argument unless it is a part.
+    # The next word is an argument unless it names a part.
     if [ $# -gt 0 ] && [[ "$parts" != *"$1|"* ]]; then
         argument=$1
         shift

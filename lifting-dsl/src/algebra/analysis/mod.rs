@@ -16,7 +16,7 @@ use num_rational::BigRational;
 pub struct Analysis {
     /// The equivalent filters in `f64`.
     pub filters: Filters<Float>,
-    /// Accuracy with which synthesis undoes analysis, apart from rounding of the samples.
+    /// Accuracy of the round trip, apart from rounding of the samples.
     pub reconstruction: Reconstruction,
     /// Vanishing moments of the analysis wavelet: the high band of a polynomial of lower degree is zero.
     pub moments: u32,

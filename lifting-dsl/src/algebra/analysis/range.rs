@@ -139,7 +139,7 @@ pub struct Setting {
 
 /// A transform that has no integer range: its steps are real.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("step {step} is real: ranges are for integer wavelets; of real ones see the gains of the bands")]
+#[error("step {step} is real: ranges are for integer wavelets; for real ones see the gains of the bands")]
 pub struct NotInteger {
     /// Number of the step, from 1.
     pub step: usize,
@@ -322,7 +322,7 @@ impl Form {
         }
     }
 
-    /// The same value at the next sample.
+    /// The form of the value at the next sample.
     fn delayed(&self) -> Form {
         Form { filter: self.filter.shifted(self.stride), ..self.clone() }
     }

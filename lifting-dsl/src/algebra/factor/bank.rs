@@ -40,8 +40,8 @@ pub enum FactorError {
     },
     /// The determinant is zero at every frequency.
     #[error(
-        "the bank is singular: the determinant of its polyphase matrix is zero, so the highpass band says nothing \
-         that the lowpass band does not{}", suggestion(.nearest)
+        "the bank is singular: the determinant of its polyphase matrix is zero, so the highpass band \
+         repeats the lowpass band{}", suggestion(.nearest)
     )]
     Singular {
         /// The nearest alignment of the same filters that reconstructs.
@@ -49,8 +49,8 @@ pub enum FactorError {
     },
     /// The determinant is not a monomial.
     #[error(
-        "the bank does not reconstruct: the determinant of its polyphase matrix must be one term c·z^n, but beside \
-         {main:.6}·z^{exponent} it has {leftover:.3e}·z^{leftover_exponent}{}", suggestion(.nearest)
+        "the bank does not reconstruct: the determinant of its polyphase matrix must be one term c·z^n, but it has \
+         {main:.6}·z^{exponent} and {leftover:.3e}·z^{leftover_exponent}{}", suggestion(.nearest)
     )]
     NotReconstructing {
         /// The largest term's coefficient.
@@ -201,7 +201,7 @@ fn lattice_suggestion(orthogonal: bool) -> &'static str {
 const BANDS: [&str; 2] = ["lowpass", "highpass"];
 
 impl<C: Coefficient> Bank<C> {
-    /// The bank with `low` taps from position `low_at` and `high` taps from `high_at`, all of which must be finite.
+    /// The bank with `low` taps from position `low_at` and `high` taps from `high_at`; taps must be finite.
     pub fn from_f64(low_at: i64, low: &[f64], high_at: i64, high: &[f64]) -> Result<Bank<C>, FactorError> {
         for (band, taps) in BANDS.into_iter().zip([low, high]) {
             if let Some(index) = taps.iter().position(|x| !x.is_finite()) {

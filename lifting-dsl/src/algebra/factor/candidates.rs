@@ -106,7 +106,7 @@ impl Known {
         self.exact.is_some()
     }
 
-    /// The same filters with new positions of their first taps; `None` leaves a filter in place.
+    /// The filters with new positions of their first taps; `None` leaves a filter in place.
     pub fn placed(&self, low: Option<i64>, high: Option<i64>) -> Known {
         fn shift<C: Coefficient>(bank: &Bank<C>, low: i64, high: i64) -> Bank<C> {
             Bank { low: bank.low.shifted(low), high: bank.high.shifted(high) }

@@ -153,7 +153,7 @@ pub struct Found {
     pub lattice: Lattice<Float>,
     /// Largest difference of a coefficient of the stages' product from the bank's polyphase matrix.
     pub residual: f64,
-    /// That difference for the stages rounded to `f64`.
+    /// `residual` for the stages rounded to `f64`.
     pub residual_f64: f64,
 }
 

@@ -79,7 +79,7 @@ pub struct Cost {
     pub support: i64,
     /// Largest error after analysis and synthesis in `f32`, relative to the largest sample: see [`round_trip`].
     pub error_f32: f64,
-    /// The same error in `f64`.
+    /// `error_f32`, but in `f64`.
     pub error_f64: f64,
 }
 

@@ -2,7 +2,7 @@
 //! have.
 //!
 //! - Daubechies and symlets: the 2N vanishing moments fix |H|² = 2·cos²ᴺ(ω/2)·q(sin²(ω/2)) with q(y) = Σ_{k<N} C(N−1+k,
-//! k)·y^k. Each root of q gives a pair z, 1/z, of which the filter takes one. Daubechies always takes the same side, a
+//! k)·y^k. Each root of q gives a pair z, 1/z, and the filter takes one of them. Daubechies always takes the same side, a
 //! symlet the choice nearest to linear phase (the tables record PyWavelets' choice).
 //! - Biorthogonal: the two lowpass filters share the zeros at −1 and the roots of the same q. Splines (bior1.x to
 //! bior3.x) put all of q into the analysis filter and are rational up to √2: [`spline`] gives them exactly.
@@ -30,7 +30,7 @@ pub const LONGEST: u32 = 64;
 /// Unknown wavelet name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "no generator for a wavelet `{name}`; there are haar, db1 to db64, sym2 to sym20, coif1 to coif17, dmey, bior and \
+    "unknown wavelet `{name}`: choose haar, db1 to db64, sym2 to sym20, coif1 to coif17, dmey, bior and \
      rbio 1.1, 1.3, 1.5, 2.2, 2.4, 2.6, 2.8, 3.1, 3.3, 3.5, 3.7, 3.9, 4.4, 5.5, 6.8"
 )]
 pub struct UnknownWavelet {

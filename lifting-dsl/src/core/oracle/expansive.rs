@@ -145,7 +145,7 @@ fn kept<T: Sample>(windows: &[Option<Window>], shape: &mut [usize], mut data: Ve
     data
 }
 
-/// An array of `length` along an axis, each sample of which is a sum of samples along that axis.
+/// An array of `length` along an axis; each sample is a sum of samples along that axis.
 fn along<T: Sample>(
     data: &[T],
     shape: &mut [usize],

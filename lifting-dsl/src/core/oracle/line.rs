@@ -85,7 +85,7 @@ fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [
         Phase::Even => (even, odd),
         Phase::Odd => (odd, even),
     };
-    // Rows by which the v of a pair is behind its u, each in its own phase.
+    // Distance in rows from u to v, each in its own phase.
     let behind = if (stage.first == Phase::Even) == (parity == 0) { 0 } else { width };
     let (mut us, mut vs) = (u.to_vec(), v.to_vec());
     vs.rotate_left(behind);

@@ -78,7 +78,7 @@ pub enum OracleError {
         sample: SampleType,
     },
     /// A reconstruction level that the transform does not have.
-    #[error("there is no level {level}: the transform has {depth} levels, and 0 is full size")]
+    #[error("invalid level {level}: the transform has {depth} levels, and 0 is full size")]
     Level {
         /// The level asked for.
         level: u32,
@@ -92,12 +92,12 @@ pub enum OracleError {
     IntegerAdjoint,
     /// An expansive mode for an integer wavelet.
     #[error(
-        "an integer wavelet rounds: what is beyond the kept coefficients would be missing, so it has no expansive modes; \
+        "expansive modes need a real wavelet: an integer wavelet rounds, so the kept coefficients do not suffice; \
          take a real wavelet, or a border rule"
     )]
     IntegerExtension,
     /// A line of odd length under the periodic border rule.
-    #[error("a line of {length} samples, and the periodic border rule needs an even number")]
+    #[error("the line has {length} samples, but the periodic border rule needs an even number")]
     OddPeriodic {
         /// Samples of the line.
         length: usize,

@@ -354,7 +354,7 @@ fn errors_say_what_and_what_to_do() {
     assert_eq!(t.forward(&mut [0i16; 23]).unwrap_err().to_string(), "shape [6, 4] has 24 samples, but the data has 23");
     assert_eq!(
         t.inverse_to(3, &mut [0i16; 24]).unwrap_err().to_string(),
-        "there is no level 3: the transform has 2 levels, and 0 is full size"
+        "invalid level 3: the transform has 2 levels, and 0 is full size"
     );
     let periodic = Transform { boundary: Boundary::Periodic, ..t.clone() };
     let error = periodic.forward(&mut [0i16; 24]).unwrap_err().to_string();

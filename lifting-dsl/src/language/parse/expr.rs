@@ -84,7 +84,7 @@ impl Parser<'_> {
             }
             Kind::Plus => {
                 let help = "leave the `+` out";
-                self.fail(Diagnostic::error("L0101", "there is no unary `+`", token.span, "here").help(help))
+                self.fail(Diagnostic::error("L0101", "a unary `+` is not allowed", token.span, "here").help(help))
             }
             Kind::LParen => {
                 self.next();

@@ -54,10 +54,10 @@ impl<'a> MadeOf<'a> {
             _ => return,
         };
         if let Some(other) = other {
-            let message = "a wavelet is made of steps, of a lattice or of a bank, not of two of them";
+            let message = "a wavelet consists of steps, a lattice or a bank, not of two of these";
             sink.push(
                 Diagnostic::error("L0213", message, span, "another kind")
-                    .note(other, "this is what it is made of")
+                    .note(other, "the wavelet's body so far")
                     .help("make two wavelets of it"),
             );
         }
@@ -73,7 +73,7 @@ impl<'a> MadeOf<'a> {
             reducer.sink.push(diagnostic.help("declare `domain real;`"));
         }
         if let (Some(word), None) = (self.factor, self.bank) {
-            let diagnostic = Diagnostic::error("L0216", "there is no bank to factor", word.span, "factors nothing");
+            let diagnostic = Diagnostic::error("L0216", "no bank to factor", word.span, "factors nothing");
             reducer.sink.push(diagnostic.help("`factor` goes with `bank { … }`"));
         }
         let lattice = self.lattice.map(|l| lattice(l, reducer));
@@ -85,7 +85,7 @@ impl<'a> MadeOf<'a> {
 fn lattice(l: &ast::Lattice, reducer: &mut Reducer) -> Option<(Body, Vec<Step>)> {
     if l.stages.len() > MAX_STAGES {
         let span = l.stages[MAX_STAGES].span;
-        let message = format!("a lattice of more than {MAX_STAGES} stages");
+        let message = format!("the lattice has more than {MAX_STAGES} stages");
         reducer.sink.push(Diagnostic::error("L0602", message, span, "one too many"));
         return None;
     }
@@ -124,7 +124,7 @@ fn stage(s: &ast::Stage, reducer: &mut Reducer) -> Option<Stage<Weight>> {
         "rotate" | "reflect" => 2,
         "matrix" => 4,
         _ => {
-            let message = format!("there is no stage `{kind}`");
+            let message = format!("unknown stage `{kind}`");
             let diagnostic = Diagnostic::error("L0214", message, s.kind.span, "not a stage");
             reducer.sink.push(match did_you_mean(kind, ["rotate", "reflect", "matrix"]) {
                 Some(better) => diagnostic.help(format!("did you mean `{better}`?")),
@@ -224,7 +224,7 @@ fn bank(b: &ast::Bank, factor: Option<&ast::Word>, reducer: &mut Reducer) -> Opt
 
 fn filter(f: &ast::Filter, reducer: &mut Reducer) -> Option<Filter> {
     if f.taps.len() > MAX_TAPS {
-        let message = format!("a filter of more than {MAX_TAPS} taps");
+        let message = format!("the filter has more than {MAX_TAPS} taps");
         reducer.sink.push(Diagnostic::error("L0602", message, f.taps[MAX_TAPS].span, "one too many"));
         return None;
     }

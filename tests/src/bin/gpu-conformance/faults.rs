@@ -61,7 +61,7 @@ pub fn main(args: &[String]) -> ExitCode {
             }
         }
     }
-    println!("{} faults, {failed} not as they should be", FAULTS.len());
+    println!("{} faults, {failed} with a wrong outcome", FAULTS.len());
     println!("{}", if failed == 0 { "PASS" } else { "FAIL" });
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -93,14 +93,14 @@ fn refuses(plan: &Plan<i16>, is: impl Fn(&PlanError) -> bool) -> Result {
     let data: Vec<i16> = samples(plan.len());
     let (mut source, mut target) = (data.clone(), data.clone());
     let error = match plan.forward(&source[..], &mut target[..]) {
-        Ok(()) => return Err("the transform went through".into()),
+        Ok(()) => return Err("the transform succeeded".into()),
         Err(e) => e,
     };
     println!("     says: {error}");
     same("the source", &source, &data)?;
     same("the target", &target, &data)?;
     if let Ok(()) = plan.forward_in_place(&mut source[..]) {
-        return Err("the transform in place went through".into());
+        return Err("the transform in place succeeded".into());
     }
     same("the data in place", &source, &data)?;
     if is(&error) { Ok(()) } else { Err(format!("another error: {error:?}")) }
@@ -130,10 +130,10 @@ fn out_of_memory() -> Result {
             Err(PlanError::Cuda(CudaError::OutOfMemory { what: "the workspace", .. }))
         )
     {
-        return Err("a workspace was had".into());
+        return Err("the workspace was allocated".into());
     }
     if !on_device.is_usable() {
-        return Err("the plan says that it cannot be used".into());
+        return Err("the plan reports that it is unusable".into());
     }
     drop(held);
     stream.synchronize().map_err(text)?;
@@ -147,14 +147,14 @@ fn foreign_kernels() -> Result {
     let other = lifting::cuda::compile("extern \"C\" __global__ void other(int *x) { *x = 1; }", architecture);
     let other = other.map_err(text)?;
     let cut = Compiled::new(other.bytes()[..other.bytes().len() / 2].to_vec());
-    let rubbish = Compiled::new(b"this is no module".to_vec());
+    let rubbish = Compiled::new(b"this is not a module".to_vec());
     for (kernels, word) in [(rubbish, "CUDA_ERROR"), (cut, "cut short"), (other, "it has no kernel")] {
         match plan(&[64, 64], &Device::Cuda(device.with_kernels(kernels))) {
             Err(PlanError::Cuda(CudaError::Module { reason })) if reason.contains(word) => {
                 println!("     says: {}", CudaError::Module { reason });
             }
             Err(e) => return Err(format!("another error: {e:?}")),
-            Ok(_) => return Err("a plan was made of foreign kernels".into()),
+            Ok(_) => return Err("foreign kernels made a plan".into()),
         }
     }
     works(&plan(&[64, 64], &Device::Cuda(device)).map_err(text)?)
@@ -185,7 +185,7 @@ fn kernels_from_elsewhere() -> Result {
         let cache = folder.path().join("cache");
         child("child-given-kernels", &[("LIFTING_CACHE_DIR", &cache), ("KERNELS", &file)])?;
         if cache.exists() {
-            return Err("the compiler was asked all the same".into());
+            return Err("the compiler was called nevertheless".into());
         }
     }
     Ok(())
@@ -243,7 +243,7 @@ fn child_failed_context() -> Result {
     let lost = |e: &PlanError| matches!(e, PlanError::Cuda(CudaError::ContextLost { .. }));
     refuses(&plan, lost)?;
     if plan.cuda().map_err(text)?.is_usable() || device.is_usable() {
-        return Err("the plan does not know that it cannot be used".into());
+        return Err("the plan does not report that it is unusable".into());
     }
     // Another attempt reports it again, and so does another plan.
     refuses(&plan, lost)?;
@@ -292,7 +292,7 @@ fn cache() -> Result {
         run()?;
         for (path, bytes) in whole.iter().zip(&good) {
             if read(path)? == damage(bytes) {
-                return Err(format!("{} was not made anew", path.display()));
+                return Err(format!("{} was not recompiled", path.display()));
             }
         }
     }
