@@ -15,7 +15,7 @@ pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Send + Sync) -
     #[cfg(feature = "threads")]
     {
         use rayon::prelude::*;
-        items.par_iter().map(one).collect()
+        lifting::threads::install(|| items.par_iter().map(one).collect())
     }
     #[cfg(not(feature = "threads"))]
     items.iter().map(one).collect()

@@ -277,7 +277,9 @@ def dwt_max_level(data_len, filter_len):
     elif not (isinstance(filter_len, Number) and filter_len % 1 == 0):
         raise ValueError("the length of a filter is a whole number, or a wavelet says it")
     if filter_len < 2:
-        raise ValueError(f"a filter has at least 2 taps, and not {filter_len}")
+        raise ValueError(f"invalid filter length {filter_len}: a filter has at least 2 taps")
+    if data_len < 0:
+        raise ValueError(f"invalid data length {data_len}: it must be at least 0")
     return max_level(int(data_len), int(filter_len))
 
 
@@ -518,4 +520,11 @@ def _pad_axis(x, axis, before, behind, mode):
             indices.append(np.where(i < 0, 1, n - 2))
     shape = [1] * x.ndim
     shape[axis] = len(i)
-    return sum(np.take(x, j, axis) * f.reshape(shape).astype(x.dtype) for f, j in zip(factors, indices))
+    terms = []
+    for factor, index in zip(factors, indices):
+        factor = factor.reshape(shape)
+        with np.errstate(invalid="ignore"):
+            term = np.take(x, index, axis) * factor.astype(x.dtype)
+        # A factor of 0 leaves nothing of NaN and infinity either.
+        terms.append(np.where(factor == 0, np.zeros((), x.dtype), term))
+    return sum(terms[1:], terms[0])

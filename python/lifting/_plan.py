@@ -120,6 +120,11 @@ class Plan:
         threads=None,
     ):
         self.wavelet = as_wavelet(wavelet)
+        self._made = {
+            "shape": shape, "wavelet": self.wavelet, "levels": levels, "dtype": dtype, "boundary": boundary,
+            "device": device, "axes": axes, "axis_order": axis_order, "origins": origins, "profile": profile,
+            "layout": layout, "pad": pad, "tile": tile, "threads": threads,
+        }
         shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
         if dtype is None:
             dtype = "int32" if self.wavelet.domain == "integer" else "float32"
@@ -168,6 +173,9 @@ class Plan:
         self.shape = self._outer(self._native.shape)
         self.coefficient_shape = self._outer(self._native.coefficient_shape)
         self.levels = tuple(levels)
+
+    def __reduce__(self):
+        return _remade, (self._made,)
 
     @property
     def boundary(self):
@@ -303,6 +311,11 @@ class Plan:
 
     def __repr__(self):
         return f"<lifting.Plan {self.shape} {self.wavelet.name} levels={self.levels} {self.dtype} on {self.device}>"
+
+
+def _remade(arguments):
+    """A plan from a pickle or a copy: made again from its arguments, with the same bits."""
+    return Plan(**arguments)
 
 
 def _axis(axis, rank):

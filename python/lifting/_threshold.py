@@ -3,15 +3,14 @@
 import numpy as np
 
 
-def _scaled(data, substitute, gain):
-    """Data times max(0, gain of its magnitude); zeros are what ``gain`` says of a magnitude of 0."""
+def _scaled(data, value, substitute, gain):
+    """Data times ``gain`` of its magnitude, at least 0. NaN stays NaN. ``substitute`` replaces magnitudes below ``value``."""
     magnitude = np.abs(data)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = gain(magnitude).clip(min=0, max=None, out=None)
         scaled = data * factor
-    if substitute:
-        return np.where(factor <= 0, substitute, scaled)
-    return np.where(factor > 0, scaled, 0).astype(scaled.dtype, copy=False)
+    scaled = np.where((factor <= 0) | (magnitude == 0), 0, scaled).astype(scaled.dtype, copy=False)
+    return np.where(magnitude < value, substitute, scaled) if substitute else scaled
 
 
 def threshold(data, value, mode="soft", substitute=0):
@@ -24,11 +23,13 @@ def threshold(data, value, mode="soft", substitute=0):
     [-1.5, 0.0, 0.5]
     >>> threshold([-3, 1, 2], 1.5, "hard", -9).tolist()
     [-3, -9, 2]
+    >>> threshold([1, 2, 3], 2, "soft", -9).tolist()
+    [-9.0, 0.0, 1.0]
     """
     data = np.asarray(data)
     if mode in ("soft", "garotte", "garrote"):
         power = 1 if mode == "soft" else 2
-        return _scaled(data, substitute, lambda magnitude: 1 - (value / magnitude) ** power)
+        return _scaled(data, value, substitute, lambda magnitude: 1 - (value / magnitude) ** power)
     if mode == "hard":
         return np.where(np.abs(data) < value, substitute, data)
     if mode in ("greater", "less"):
@@ -50,6 +51,8 @@ def threshold_firm(data, value_low, value_high):
         raise ValueError(f"value_high is at least value_low: {value_high} < {value_low}")
     data = np.asarray(data)
     magnitude = np.abs(data)
+    if value_low == value_high:
+        return np.where(magnitude < value_low, 0, data)
     with np.errstate(divide="ignore", invalid="ignore"):
         between = value_high * (1 - value_low / magnitude) / (value_high - value_low)
     return np.where(magnitude > value_high, data, data * np.where(magnitude > value_low, between, 0))

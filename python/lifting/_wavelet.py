@@ -125,7 +125,15 @@ class Wavelet:
         self._scheme = _scheme
         self._custom = filter_bank is not None
         family = re.match(r"[a-z]*", name)[0]
-        self._family = family if name in _NAMES.get(family, ()) else ""
+        # A bank under a catalogue name is not the catalogue's wavelet.
+        self._family = family if not self._custom and name in _NAMES.get(family, ()) else ""
+
+    def __getstate__(self):
+        return self.name, self.text, self._custom, self._family
+
+    def __setstate__(self, state):
+        self.name, text, self._custom, self._family = state
+        self._scheme = _lifting.Scheme.compile(text, self.name)[0]
 
     @functools.cached_property
     def _filters(self):
@@ -376,8 +384,11 @@ def as_wavelet(wavelet):
         return wavelet
     if isinstance(wavelet, str):
         return _named(wavelet)
-    if hasattr(wavelet, "wavefun"):
-        raise ValueError(f"{wavelet!r} is no wavelet of lifting: name it, or make it by `lifting.Wavelet`")
+    if hasattr(wavelet, "filter_bank") and hasattr(wavelet, "name"):
+        # PyWavelets' class: the catalogue's wavelet if it has these filters, else its bank.
+        known = _named(wavelet.name) if wavelet.name.lower() in wavelist(kind="discrete") else None
+        same = known is not None and all(np.allclose(a, b, 0, 1e-9) for a, b in zip(known.filter_bank, wavelet.filter_bank))
+        return known if same else Wavelet(wavelet.name, wavelet)
     raise ValueError(f"a wavelet is a name or a `lifting.Wavelet`, not {type(wavelet).__name__}")
 
 

@@ -17,14 +17,14 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(_lifting, LiftingError, PyValueError, "What cannot be done, where, and what to do instead.");
+create_exception!(lifting._lifting, LiftingError, PyValueError, "What cannot be done, where, and what to do instead.");
 create_exception!(
-    _lifting,
+    lifting._lifting,
     LanguageError,
     LiftingError,
     "Errors of a text in the Lifting language, with their places."
 );
-create_exception!(_lifting, DeviceError, PyRuntimeError, "A device that is missing, or did not do what it was told.");
+create_exception!(lifting._lifting, DeviceError, PyRuntimeError, "A device that is missing, or did not do what it was told.");
 
 /// A plan's error as Python's.
 fn plan_error(error: PlanError) -> PyErr {

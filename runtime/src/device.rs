@@ -36,10 +36,10 @@ impl Device {
         Device::Cpu { threads: crate::cpu::threads::available() }
     }
 
-    /// The CPU, with at most so many threads; 0 counts as 1. With one thread, execution with a workspace allocates
-    /// nothing.
+    /// The CPU, with at most `threads` threads; 0 counts as 1, and numbers beyond those of the pool and 64 as the larger
+    /// of these. With one thread, execution with a workspace allocates nothing.
     pub fn cpu_with_threads(threads: usize) -> Device {
-        Device::Cpu { threads: threads.max(1) }
+        Device::Cpu { threads: threads.clamp(1, crate::threads::most()) }
     }
 
     /// CUDA device number `ordinal`, counted from 0.

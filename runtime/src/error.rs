@@ -224,6 +224,14 @@ pub enum PlanError {
         /// The wavelet.
         wavelet: String,
     },
+    /// A filter length of no wavelet.
+    #[error("invalid filter length {length} for `{wavelet}`: it must be even and at least 2; see `Scheme::filter_length`")]
+    FilterLength {
+        /// The wavelet.
+        wavelet: String,
+        /// The length given.
+        length: usize,
+    },
     /// Bands that no data has.
     #[error("bands of {length} coefficients along axis {axis}: whatever the data, `{wavelet}` makes at least {needed}")]
     ShortBand {

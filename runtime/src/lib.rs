@@ -54,6 +54,8 @@ mod plan;
 mod sample;
 mod subband;
 mod text;
+#[doc(hidden)]
+pub mod threads;
 mod tune;
 
 pub use builder::{Pad, PlanBuilder};

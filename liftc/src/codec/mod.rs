@@ -123,7 +123,9 @@ fn all_or(mut failures: Vec<Failure>) -> Outcome {
 /// Runs work on a pool of `threads` threads, or on the default pool.
 fn on_threads<R: Send>(threads: Option<u16>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
     let Some(threads) = threads else { return Ok(work()) };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
+    // More threads than that only cost the time to start them.
+    let threads = usize::from(threads).min(lifting::threads::most());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool.map_err(|e| input(format!("cannot start {threads} threads: {e}")))?.install(work))
 }
 

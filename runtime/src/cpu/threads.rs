@@ -3,18 +3,14 @@
 #[cfg(feature = "threads")]
 use rayon::prelude::*;
 
-/// How many threads there are.
-pub(crate) fn available() -> usize {
-    #[cfg(feature = "threads")]
-    return rayon::current_num_threads().max(1);
-    #[cfg(not(feature = "threads"))]
-    1
-}
+pub(crate) use crate::threads::available;
 
 /// Does something with each of the first so many pieces of that length.
 pub(super) fn pieces<T: Send>(all: &mut [T], length: usize, count: usize, one: impl Fn(usize, &mut [T]) + Send + Sync) {
     #[cfg(feature = "threads")]
-    all.par_chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece));
+    crate::threads::install(|| {
+        all.par_chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece));
+    });
     #[cfg(not(feature = "threads"))]
     all.chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece));
 }
@@ -22,7 +18,7 @@ pub(super) fn pieces<T: Send>(all: &mut [T], length: usize, count: usize, one: i
 /// Does something for each number below `count`, for so many at once.
 pub(super) fn each(count: usize, threads: usize, one: impl Fn(usize) + Send + Sync) {
     #[cfg(feature = "threads")]
-    (0..count).into_par_iter().with_min_len(count.div_ceil(threads)).for_each(one);
+    crate::threads::install(|| (0..count).into_par_iter().with_min_len(count.div_ceil(threads)).for_each(one));
     #[cfg(not(feature = "threads"))]
     {
         let _ = threads;

@@ -73,8 +73,8 @@ impl<T: Sample> Expansive<T> {
     /// than all the rest. `extensions` has an entry for each axis, `None` for one that is not transformed.
     ///
     /// # Errors
-    /// An integer wavelet, integer samples, an empty axis, too few or too many axes, or more samples than the machine
-    /// can index.
+    /// An integer wavelet, integer samples, an odd filter length or 0, an empty axis, too few or too many axes, or more
+    /// samples than the machine can index.
     pub fn new(
         scheme: &Scheme,
         filter_length: usize,
@@ -82,7 +82,7 @@ impl<T: Sample> Expansive<T> {
         extensions: &[Option<Extension>],
         device: &Device,
     ) -> Result<Expansive<T>, PlanError> {
-        check(scheme, shape, extensions)?;
+        check(scheme, filter_length, shape, extensions)?;
         let window = |n: usize, rule| Window::new(scheme, rule, filter_length, n);
         Expansive::with(scheme, shape, extensions, device, window)
     }
@@ -98,7 +98,7 @@ impl<T: Sample> Expansive<T> {
         extensions: &[Option<Extension>],
         device: &Device,
     ) -> Result<Expansive<T>, PlanError> {
-        check(scheme, band_shape, extensions)?;
+        check(scheme, filter_length, band_shape, extensions)?;
         for (axis, (&n, rule)) in band_shape.iter().zip(extensions).enumerate() {
             if rule.is_some_and(|rule| rule != Extension::Periodization) && n < filter_length / 2 {
                 let wavelet = scheme.name().to_owned();
@@ -512,7 +512,15 @@ unsafe fn copy_row<T: Sample>(from: *const T, stride: isize, to: &mut [T]) {
 }
 
 /// What can be said before any length is computed.
-fn check(scheme: &Scheme, shape: &[usize], extensions: &[Option<Extension>]) -> Result<(), PlanError> {
+fn check(
+    scheme: &Scheme,
+    filter_length: usize,
+    shape: &[usize],
+    extensions: &[Option<Extension>],
+) -> Result<(), PlanError> {
+    if filter_length < 2 || filter_length % 2 == 1 {
+        return Err(PlanError::FilterLength { wavelet: scheme.name().to_owned(), length: filter_length });
+    }
     if scheme.domain() == Domain::Integer {
         return Err(PlanError::IntegerExtension { wavelet: scheme.name().to_owned() });
     }
