@@ -48,13 +48,13 @@ static Picture read(const char *name)
     FILE *const file = fopen(name, "rb");
     if (file == NULL || fscanf(file, "P5 %d %d %d", &p.width, &p.height, &most) != 3 || most > 255 || p.width < 1 ||
         p.height < 1 || p.width > 65536 || p.height > 65536) {
-        fprintf(stderr, "%s: not a PGM of 8 bits (P5, no comments)\n", name);
+        fprintf(stderr, "%s: not an 8-bit PGM (P5, no comments)\n", name);
         exit(1);
     }
     fgetc(file);
     std::vector<unsigned char> bytes((size_t)p.width * p.height);
     if (fread(bytes.data(), 1, bytes.size(), file) != bytes.size()) {
-        fprintf(stderr, "%s: it ends too soon\n", name);
+        fprintf(stderr, "%s: the file is truncated\n", name);
         exit(1);
     }
     fclose(file);
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     for (const int16_t c : coefficients) zeros += c == 0;
     const double part = 100.0 * (double)zeros / (double)coefficients.size();
     printf("%d x %d: %.1f %% of the coefficients are 0\n", picture.width, picture.height, part);
-    printf("on a stream: %s\n", back == picture.samples ? "every sample is back" : "SAMPLES DIFFER");
+    printf("on a stream: %s\n", back == picture.samples ? "every sample is restored" : "SAMPLES DIFFER");
     int failed = back != picture.samples;
 
     // In a graph: recorded once, launched once per picture.
@@ -112,8 +112,8 @@ int main(int argc, char **argv)
     CUDA(cudaStreamSynchronize(stream));
     float milliseconds = 0;
     CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
-    printf("in a graph: %s; %.1f us there and back\n",
-           back == picture.samples ? "every sample is back" : "SAMPLES DIFFER", milliseconds * 1000 / times);
+    printf("in a graph: %s; %.1f us per round trip\n",
+           back == picture.samples ? "every sample is restored" : "SAMPLES DIFFER", milliseconds * 1000 / times);
     failed |= back != picture.samples;
 
     CUDA(cudaGraphExecDestroy(recorded));

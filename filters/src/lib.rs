@@ -199,7 +199,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_table_is_what_the_files_hold() {
+    fn the_table_lists_every_wavelet_of_the_files() {
         for entry in CATALOGUE {
             let in_file: BTreeSet<_> =
                 entry.source.lines().filter_map(|line| line.strip_prefix("wavelet ")?.strip_suffix(" {")).collect();

@@ -3,8 +3,8 @@
 //! The crate has three layers, and each uses only those before it:
 //!
 //! 1. **core** models a wavelet and executes it: [`scheme`] (steps, domains, border rules), [`geometry`] (positions of
-//! the samples of every band), [`sample`] (the arithmetic of a step), [`oracle`] (the reference transform) and
-//! [`adjoint`].
+//!    the samples of every band), [`sample`] (the arithmetic of a step), [`oracle`] (the reference transform) and
+//!    [`adjoint`].
 //! 2. **algebra** analyses it: [`laurent`], [`polyphase`], [`factor`], [`spectral`], [`analysis`], [`rounding`].
 //! 3. **language** reads and writes text: [`parse`](mod@parse), [`validate`], [`print`](mod@print), [`numbers`].
 //!

@@ -195,7 +195,7 @@ fn correlate(f: &lifting_dsl::body::Filter, x: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn banks_and_lattices_run_as_what_they_are() {
+fn banks_and_lattices_equal_their_definitions() {
     let schemes = compile(BANKS).unwrap().schemes;
     let x: Vec<f64> = (0..16).map(|i| f64::from(i * i % 11) - 3.25).collect();
     for s in &schemes {

@@ -68,7 +68,7 @@ fn rows(stages: &[PairStage]) -> Vec<[[Weight; 2]; 2]> {
 }
 
 #[test]
-fn stages_are_what_is_written() {
+fn stages_are_as_written() {
     let stages = schemes()[1].stages(Boundary::Periodic).expect("a lattice");
     let values = stages.iter().map(|s| s.rows.each_ref().map(|r| r.each_ref().map(Weight::to_f64))).collect::<Vec<_>>();
     let root = 3f64.sqrt() / 2.0;

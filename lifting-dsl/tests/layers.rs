@@ -59,7 +59,7 @@ fn rank(module: &str) -> Option<usize> {
 }
 
 #[test]
-fn layers_use_only_what_is_below_them() {
+fn layers_use_only_lower_layers() {
     let arrows = arrows();
     assert!(arrows.len() > 20, "too few modules found: {arrows:?}");
     for (from, uses) in &arrows {

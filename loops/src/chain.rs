@@ -232,7 +232,7 @@ impl<V: Vector> Op<V> for Summed<V> {
     }
 }
 
-/// `target += v·a + w·b`, either of which may be absent. Its sample is then replaced by 0 and its weight by −1: adding −0
+/// `target += v·a + w·b`; one product may be absent. Its sample is then replaced by 0 and its weight by −1: adding −0
 /// changes no sum.
 #[derive(Clone, Copy)]
 pub(crate) struct Single<V> {

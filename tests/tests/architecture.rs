@@ -60,7 +60,7 @@ fn links(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_documents_name_exists() {
+fn paths_in_documents_exist() {
     let rooms = rooms();
     for name in documents() {
         let text = read(&name);
@@ -75,7 +75,7 @@ fn what_documents_name_exists() {
 }
 
 #[test]
-fn every_room_is_named_and_every_file_says_what_it_is_for() {
+fn every_room_is_named_and_every_file_has_a_header() {
     let architecture = read("ARCHITECTURE.md");
     for room in rooms() {
         assert!(architecture.contains(&format!("`{room}`")), "ARCHITECTURE.md does not describe `{room}`");

@@ -125,7 +125,7 @@ fn integer_detail_of_constants_is_zero_and_of_polynomials_within_rounding() {
 }
 
 #[test]
-fn integers_come_back_whatever_they_are() {
+fn integers_survive_a_round_trip() {
     fn check<T: Sample>(t: &Transform, values: &[i64]) {
         let data: Vec<T> = values.iter().map(|v| T::from_i64(*v)).collect();
         let mut work = data.clone();

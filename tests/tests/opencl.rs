@@ -324,7 +324,7 @@ fn threads_open_devices_at_once() {
 }
 
 #[test]
-fn what_cannot_be_says_why() {
+fn impossible_requests_give_reasons() {
     // No machine has a device of that number.
     let error = Device::opencl(4096).unwrap_err().to_string();
     assert!(error.contains("OpenCL"), "{error}");

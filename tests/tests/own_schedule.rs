@@ -227,7 +227,7 @@ fn same_as_the_oracle<T: Sample>(wavelet: &str, shape: &[usize], levels: u32, or
 }
 
 #[test]
-fn plans_take_a_schedule_of_ones_own() {
+fn plans_accept_a_user_defined_schedule() {
     for order in [[0, 1], [1, 0]] {
         same_as_the_oracle::<f32>("cdf1_1", &[64, 96], 3, order);
         same_as_the_oracle::<f64>("cdf1_1", &[2, 2], 1, order);
@@ -238,7 +238,7 @@ fn plans_take_a_schedule_of_ones_own() {
 }
 
 #[test]
-fn what_it_cannot_carry_is_told() {
+fn unsupported_wavelets_and_shapes_are_refused() {
     let refused = |wavelet: &str, shape: &[usize]| -> String {
         let scheme = catalogue::find(wavelet).expect("the catalogue has it");
         let plan = Plan::builder(&scheme).shape(shape).schedule(SQUARES).sample::<f32>();

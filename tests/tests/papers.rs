@@ -21,7 +21,7 @@ fn figure(value: &Value) -> String {
 }
 
 #[test]
-fn pages_show_what_was_measured() {
+fn pages_show_the_measurements() {
     let data = ["h200.json", "h100.json"].map(|name| serde_json::from_str::<Value>(&read(name)).expect("it is JSON"));
     let [most, more] = data.each_ref().map(|data| data["tables"].as_array().expect("there are tables"));
     assert!(most.len() >= 10 && more.len() >= 6);

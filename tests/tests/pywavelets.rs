@@ -156,7 +156,7 @@ fn the_105_that_reconstruct_equal_periodization_forward_and_inverse() {
 /// `tests/reference/generate.py` wrote inner products of PyWavelets' results with sign vectors. If any coefficient is
 /// off by 10⁻¹⁰ of the norm, so is one of these.
 #[test]
-fn the_105_equal_what_pywavelets_computed() {
+fn the_105_equal_results_of_pywavelets() {
     let mut compiled = BTreeMap::new();
     let mut seen = 0;
     let lines = include_str!("../data/reference/pywavelets.txt").lines().filter(|l| !l.starts_with('#'));

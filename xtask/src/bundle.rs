@@ -85,7 +85,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
         let bytes = size(&folder).map_err(failed(&folder))?;
         println!("{part:?}: {}", mebibytes(bytes - before));
         if bytes - before > MOST_BYTES {
-            return Err(format!("{part:?} is more than {}", mebibytes(MOST_BYTES)));
+            return Err(format!("{part:?} exceeds the limit of {}", mebibytes(MOST_BYTES)));
         }
         before = bytes;
     }
@@ -94,7 +94,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
     let bytes = size(&folder).map_err(failed(&folder))?;
     println!("{}: {}; run it with `bash run.sh`", folder.display(), mebibytes(bytes));
     if bytes > MOST_BYTES {
-        println!("to carry less at a time, make its parts apart, with --only");
+        println!("for smaller parts, use --only");
     }
     Ok(())
 }

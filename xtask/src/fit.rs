@@ -12,14 +12,14 @@ pub fn run(measurements: &Path, from: Option<&Path>, output: &Path) -> Result<()
     let text = from.map_or_else(|| Ok(FILES[0].1.to_owned()), read)?;
     let machine = Machine::read(&text)?;
     if machine.name() != measured.device {
-        println!("note: measured on {}, and the facts are those of {}", measured.device, machine.name());
+        println!("note: measured on {}, but the facts are those of {}", measured.device, machine.name());
     }
     let mut schemes = BTreeMap::new();
     let mut cases = Vec::new();
     for launch in &measured.launches {
         if !schemes.contains_key(&launch.wavelet) {
             let entry = lifting_filters::find(&launch.wavelet);
-            let entry = entry.ok_or_else(|| format!("the catalogue has no wavelet `{}`", launch.wavelet))?;
+            let entry = entry.ok_or_else(|| format!("unknown wavelet `{}`", launch.wavelet))?;
             let compiled = lifting_dsl::compile(entry.source).map_err(|_| "the catalogue does not compile")?;
             let scheme = compiled.schemes.into_iter().find(|scheme| scheme.name() == entry.name);
             schemes.insert(launch.wavelet.clone(), scheme.ok_or("the catalogue lacks what it lists")?);
@@ -37,10 +37,10 @@ pub fn run(measurements: &Path, from: Option<&Path>, output: &Path) -> Result<()
     }
     println!("{} constants were fitted to {} launches", fitted.len(), cases.len());
     if !kept.is_empty() {
-        println!("no launch depends on these, which stay as they were: {}", kept.join(", "));
+        println!("unchanged, as no launch depends on them: {}", kept.join(", "));
     }
     std::fs::write(output, text).map_err(|e| format!("cannot write {}: {e}", output.display()))?;
-    println!("wrote {}: a line of `FILES` in codegen/src/machine/mod.rs makes plans read it", output.display());
+    println!("wrote {}: add it to `FILES` in codegen/src/machine/mod.rs to use it in plans", output.display());
     Ok(())
 }
 

@@ -32,7 +32,7 @@ pub fn compile_for(
     let words = run(command.args(strict).arg("-c").arg(file).arg("-o").arg(&object))?;
     let usage = parse(name, &words)?;
     if usage.is_empty() {
-        return Err(format!("{}: nvcc told of no kernel:\n{words}", file.display()));
+        return Err(format!("{}: nvcc reports no kernel:\n{words}", file.display()));
     }
     if header.is_some() {
         // Compile the header alone, as it is shipped: the host part only needs parsing.

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twentieth_of_what_is_known_is_compiled_again() {
+    fn a_twentieth_of_the_record_is_compiled_again() {
         let empty = Record::of(Vec::new(), "nvcc 13".into(), 0);
         let known = usages(&empty, 2000);
         let left_out = |seed| {

@@ -9,7 +9,7 @@ pub struct Usage {
     pub file: String,
     /// The kernel.
     pub kernel: String,
-    /// The architecture, e.g. `75`.
+    /// The architecture, e.g. `sm_75`.
     pub architecture: String,
     /// Registers per thread.
     pub registers: u32,

@@ -130,7 +130,7 @@ fn compile(
         nvrtc.compile(cu, targets(if full { &ARCHITECTURES } else { &ARCHITECTURES[1..] }))?;
         for usage in nvcc::compile(toolchain, &one.name, cu, None)? {
             let text = one.fused_texts.get(&usage.kernel).cloned();
-            usages.push(Usage { text: text.ok_or_else(|| format!("{} was not asked for", usage.kernel))?, ..usage });
+            usages.push(Usage { text: text.ok_or_else(|| format!("{} is unexpected", usage.kernel))?, ..usage });
         }
     }
     for planned in &one.planned {
@@ -160,12 +160,12 @@ fn compare(usages: Vec<Usage>, options: &Options) -> Result<(), String> {
     let difference = registers::difference(&expected, &found);
     if difference.is_empty() {
         if expected != found {
-            println!("texts have changed and use what they used: `cargo xtask validate --bless` records them");
+            println!("texts have changed, but their usage has not: `cargo xtask validate --bless` records them");
         }
         return Ok(());
     }
     Err(format!(
-        "{} has changed; if that is meant, run `cargo xtask validate --bless` and commit it:\n{difference}",
+        "{} has changed; if this is intended, run `cargo xtask validate --bless` and commit it:\n{difference}",
         path.display()
     ))
 }

@@ -8,11 +8,11 @@
 //! return the contribution to that sample. [`border`] says how an executor does so:
 //!
 //! - `periodic` and `zero`: nothing to do; the steps run under the same rule. Such an adjoint is the transform of
-//! another wavelet, [`Scheme::adjoint`], so every fast path applies to it.
+//!   another wavelet, [`Scheme::adjoint`], so every fast path applies to it.
 //! - `whole-symmetric` with symmetric steps: double the first and last sample of every line, run the steps under the
-//! same rule, then halve these samples. (A symmetric step commutes with the symmetric extension. The inner product of
-//! the extended, periodic signals counts the two reflected samples once and the others twice. The factors 2 and 1/2,
-//! exact in floating point, convert between that inner product and the plain one.)
+//!   same rule, then halve these samples. (A symmetric step commutes with the symmetric extension. The inner product of
+//!   the extended, periodic signals counts the two reflected samples once and the others twice. The factors 2 and 1/2,
+//!   exact in floating point, convert between that inner product and the plain one.)
 //! - otherwise: run each step under the rule `zero`, then its [`folds`], a handful of single taps.
 //!
 //! [`crate::core::oracle::Transform::adjoint`] executes all of them this way, axis by axis for several levels.

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn borders_read_what_walking_finds() {
+    fn border_reads_equal_walking() {
         for boundary in Boundary::ALL {
             for n in (2..10).filter(|n| boundary != Boundary::Periodic || n % 2 == 0) {
                 for parity in [0, 1] {

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_are_what_walking_finds() {
+    fn terms_equal_walking() {
         for rule in Extension::ALL {
             assert_eq!(rule.name().parse(), Ok(rule));
             for n in 1..8usize {

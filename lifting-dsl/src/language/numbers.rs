@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_an_error_with_its_place() {
+    fn errors_have_places() {
         for text in ["x", "1 +", "1,,2", "even[0]", "1/0", "sqrt(-1)", "1e999", "§", "1;2", "(1", "é 1"] {
             let errors = numbers(text).unwrap_err();
             assert!(!errors.is_empty() && errors[0].labels[0].span.end <= text.len() + 1, "{text}: {errors:?}");

@@ -1,6 +1,6 @@
-/* ANSWER runs emitted transforms on the cases that come in on stdin, and writes bands and signal to stdout. The
+/* ANSWER runs emitted transforms on the cases from stdin, and writes return codes, bands and signals to stdout. The
    includer defines ANSWER, W, S and T and includes the emitted file. A case is eight 64-bit integers for each of size,
-   levels, origin and order, then axes, gain and the extra distance between rows, and then the samples. */
+   levels, origin and order, then axes, gain and row padding, and then the samples. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ void ANSWER(void)
         T *const signal = (T *)malloc((size_t)samples * sizeof(T));
         T *const bands = (T *)malloc((size_t)outer * sizeof(T));
         const size_t bytes = PASTE(PASTE(W, _scratch_bytes_), S)(&shape);
-        /* Guards behind the scratch memory tell whether its size is right. */
+        /* Guard bytes after the scratch memory check its size. */
         unsigned char *const scratch = (unsigned char *)malloc(bytes + 64);
         must(signal != NULL && bands != NULL && scratch != NULL && bytes > 0, "out of memory");
         memset(scratch + bytes, 0x5a, 64);
@@ -56,7 +56,7 @@ void ANSWER(void)
             must(PASTE(PASTE(W, _inverse_), S)(&shape, bands, signal, scratch) == 0, "the inverse failed");
             fwrite(signal, sizeof(T), (size_t)samples, stdout);
         }
-        for (size_t i = 0; i < 64; ++i) must(scratch[bytes + i] == 0x5a, "wrote behind the scratch memory");
+        for (size_t i = 0; i < 64; ++i) must(scratch[bytes + i] == 0x5a, "wrote past the scratch memory");
         free(signal);
         free(bands);
         free(scratch);

@@ -45,12 +45,12 @@ static void refuses_what_is_empty()
         }
         const int there = PASTE(PASTE(WAVELET, _cuda_forward_), SUFFIX)(&shape, from, to, to, nullptr);
         const int back = PASTE(PASTE(WAVELET, _cuda_inverse_), SUFFIX)(&shape, from, to, to, nullptr);
-        must(there == BAD_SHAPE && back == BAD_SHAPE, "took a shape without samples");
-        must(PASTE(PASTE(WAVELET, _cuda_scratch_bytes_), SUFFIX)(&shape) == 0, "asked for scratch for nothing");
+        must(there == BAD_SHAPE && back == BAD_SHAPE, "accepted a shape without samples");
+        must(PASTE(PASTE(WAVELET, _cuda_scratch_bytes_), SUFFIX)(&shape) == 0, "asked for scratch for a shape without samples");
     }
     std::vector<unsigned char> written(64 * sizeof(SAMPLE));
     must(cudaMemcpy(written.data(), to, written.size(), cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
-    for (unsigned char byte : written) must(byte == 0x66, "wrote where there are no samples");
+    for (unsigned char byte : written) must(byte == 0x66, "wrote to arrays without samples");
     cudaFree(from);
     cudaFree(to);
 }
@@ -59,7 +59,7 @@ int main(int, char **argv)
 {
     refuses_what_is_empty();
     std::FILE *in = std::fopen(argv[1], "rb");
-    must(in != nullptr, "no such file");
+    must(in != nullptr, "cannot open the file of cases");
     int64_t head[35];
     long cases = 0, wrong = 0;
     while (std::fread(head, sizeof head, 1, in) == 1) {
@@ -100,7 +100,7 @@ int main(int, char **argv)
         ok = ok && std::memcmp(found.data(), back.data(), n * wide) == 0;
         char guard[64];
         must(cudaMemcpy(guard, scratch + bytes, 64, cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
-        for (char g : guard) must(g == 0x66, "wrote behind the scratch memory");
+        for (char g : guard) must(g == 0x66, "wrote past the scratch memory");
         if (!ok && ++wrong <= 3) {
             std::printf("  differs: case %ld, axes %d, size", cases, shape.axes);
             for (int a = 0; a < shape.axes; ++a) {

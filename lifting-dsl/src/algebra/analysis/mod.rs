@@ -46,8 +46,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The condition number of one level: the largest factor by which synthesis amplifies the coefficients' relative
-    /// error.
+    /// The condition number of one level: the largest amplification of the coefficients' relative error in synthesis.
     pub fn condition(&self) -> f64 {
         (self.upper / self.lower).sqrt()
     }

@@ -4,9 +4,9 @@
 //!
 //! - *by steps*: intervals through every step, as if its reads were independent. Holds for every border rule.
 //! - *by filters*: every value is a linear function of the input, bounded by Σ |coefficient|, plus an interval for the
-//! rounding errors. It is much tighter over several levels, but the border must act as the interior does. That holds
-//! for `periodic` always, and for `whole-symmetric` if every step reads symmetrically (the extended signal is then
-//! analysed to the extended bands, as in JPEG 2000).
+//!   rounding errors. It is much tighter over several levels, but the border must act as the interior does. That holds
+//!   for `periodic` always, and for `whole-symmetric` if every step reads symmetrically (the extended signal is then
+//!   analysed to the extended bands, as in JPEG 2000).
 //!
 //! The bounds hold along one axis; for d axes apply them axis by axis, as [`Growth::of`] does.
 

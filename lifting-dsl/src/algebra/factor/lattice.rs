@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lattice_makes_comes_back_as_that_lattice() {
+    fn lattices_are_recovered_from_their_banks() {
         let angles = [0.3f64, -1.2, 0.7, 0.05, 1.1, -0.4, 1e-7];
         for count in 1..=angles.len() {
             for reflect in [false, true] {

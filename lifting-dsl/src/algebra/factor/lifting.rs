@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn what_f32_cannot_carry_is_refused() {
+    fn factorisations_beyond_f32_are_refused() {
         // Two shears that nearly cancel: every factorisation of this matrix has large coefficients.
         let steep = Laurent::new(0, vec![Float::integer(100_000), Float::integer(-99_999)]);
         let m = Matrix::lifting(0, steep.shifted(-1).negated()).times(&Matrix::lifting(1, steep));

@@ -345,7 +345,7 @@ fn the_order_of_axes_matters_to_integers() {
 }
 
 #[test]
-fn errors_say_what_and_what_to_do() {
+fn errors_name_fault_and_remedy() {
     let t = Transform::new(wavelet("legall53", testing::legall53()), Geometry::uniform(&[6, 4], 2).unwrap());
     assert_eq!(
         t.forward(&mut [0f32; 24]).unwrap_err().to_string(),

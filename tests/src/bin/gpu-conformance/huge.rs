@@ -129,7 +129,7 @@ template <typename T> __device__ void fill(T *data, unsigned long long n) {
 }
 template <typename T> __device__ void differ(const T *data, unsigned long long n, unsigned long long *found) {
     unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
-    // Whole numbers come back from real steps to within their roundings, from integer ones as they are; what is no number is never near.
+    // Whole numbers survive integer steps exactly and real ones up to rounding; NaN always differs.
     if (i < n && !(fabsf((float)data[i] - (float)value(i)) < 0.01f)) atomicAdd(found, 1ull);
 }
 extern "C" __global__ void fill_i16(short *data, unsigned long long n) { fill(data, n); }
