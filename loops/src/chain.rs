@@ -7,7 +7,7 @@
 //! its target runs T − 1 pairs late. It reads the last 2T samples of the other phase, and the next step updates those
 //! samples, T pairs late. So the only state is delays.
 
-#![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
+#![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
 use crate::vector::{Bits, Vector, Whole};
 

@@ -6,7 +6,7 @@
 //! Beyond the ends of rows, buffers of a few registers hold samples by the border rule. So a row has three segments: a
 //! head from a buffer, a middle read in place, and a tail from a buffer.
 
-#![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
+#![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
 use crate::chain::{Across, Chain, Down, MAX_STEPS, Weights};
 use crate::edges::Edges;
@@ -30,7 +30,7 @@ const AHEAD: usize = 2048;
 pub struct Level {
     /// The steps, in order; unused entries are ignored.
     pub steps: [Weights; MAX_STEPS],
-    /// Scaling factors, products of those along columns and rows. Analysis: of results of the last step, and of the
+    /// Scaling factors, applied along columns and again along rows. Analysis: of results of the last step, and of the
     /// others. Synthesis: of samples that the first step updates, and of the others.
     pub factors: [f64; 2],
     /// Samples per row.

@@ -24,7 +24,12 @@ create_exception!(
     LiftingError,
     "Errors of a text in the Lifting language, with their places."
 );
-create_exception!(lifting._lifting, DeviceError, PyRuntimeError, "A device that is missing, or did not do what it was told.");
+create_exception!(
+    lifting._lifting,
+    DeviceError,
+    PyRuntimeError,
+    "A device that is missing, or did not do what it was told."
+);
 
 /// A plan's error as Python's.
 fn plan_error(error: PlanError) -> PyErr {

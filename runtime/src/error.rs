@@ -225,7 +225,9 @@ pub enum PlanError {
         wavelet: String,
     },
     /// A filter length of no wavelet.
-    #[error("invalid filter length {length} for `{wavelet}`: it must be even and at least 2; see `Scheme::filter_length`")]
+    #[error(
+        "invalid filter length {length} for `{wavelet}`: it must be even and at least 2; see `Scheme::filter_length`"
+    )]
     FilterLength {
         /// The wavelet.
         wavelet: String,

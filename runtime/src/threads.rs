@@ -43,7 +43,8 @@ mod forked {
     /// The pool of a forked child; `None` in the first process and inside a pool.
     pub fn pool() -> Option<&'static ThreadPool> {
         let process = std::process::id();
-        let first = FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|first| first);
+        let first =
+            FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|first| first);
         if first == 0 || first == process || rayon::current_thread_index().is_some() {
             return None;
         }

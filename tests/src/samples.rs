@@ -5,7 +5,7 @@ use lifting_dsl::sample::Sample;
 
 /// A sample type with test data.
 pub trait TestSample: Sample + PartialOrd {
-    /// A random sample; if `extreme`, the largest, the smallest or zero.
+    /// A random sample; if `extreme`, one such as the largest, the smallest or zero.
     fn random(random: &mut Random, extreme: bool) -> Self;
 
     /// The bytes of samples in memory.

@@ -36,8 +36,7 @@ pub enum Extension {
     Antisymmetric,
     /// Like [`Extension::Reflect`], also negated about the last sample's value.
     Antireflect,
-    /// The line repeats, after doubling the last sample of an odd length; ⌈n/2⌉ coefficients are kept, so nothing is
-    /// added.
+    /// The line repeats, an odd one first extended by its last sample; ⌈n/2⌉ coefficients are kept, so none is added.
     Periodization,
 }
 
