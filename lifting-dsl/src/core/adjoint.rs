@@ -89,7 +89,7 @@ pub enum Border {
     Folded,
 }
 
-/// Border treatment for executing the adjoint of these steps (of the transform, not of the adjoint) under a border rule.
+/// Border treatment for the adjoint of these steps (of the transform, not of the adjoint) under a border rule.
 pub fn border(steps: &[Step], boundary: Boundary) -> Border {
     match boundary {
         Boundary::Periodic | Boundary::Zero => Border::Same,

@@ -78,7 +78,10 @@ pub enum FactorError {
         nearest: Alignment,
     },
     /// Analysis and synthesis filters given, and shifted copies of the input leak through.
-    #[error("analysis and synthesis alias: a term of {by:.3e} (it must be 0) at distance {distance}{}", pair_suggestion(.highpass_shift))]
+    #[error(
+        "analysis and synthesis alias: a term of {by:.3e} (it must be 0) at distance {distance}{}",
+        pair_suggestion(.highpass_shift)
+    )]
     Alias {
         /// The largest alias coefficient.
         by: f64,
@@ -112,7 +115,8 @@ pub enum FactorError {
     },
     /// An orthogonal bank was asked for, and this one is not orthogonal.
     #[error(
-        "the bank is not orthogonal: the {first} filter times the {second} filter shifted by {shift} samples is {by:.3e}, not 0"
+        "the bank is not orthogonal: the {first} filter times the {second} filter shifted by {shift} samples is \
+         {by:.3e}, not 0"
     )]
     NotOrthogonal {
         /// `lowpass` or `highpass`.
@@ -126,8 +130,9 @@ pub enum FactorError {
     },
     /// Every factorisation found is too ill-conditioned.
     #[error(
-        "lifting steps would lose the signal: the best of {tried} factorisations has a coefficient of {largest:.1e} and \
-         a round-trip error of {error:.1e} in {precision}, where {limit:.0e} is allowed{}", lattice_suggestion(*.orthogonal)
+        "lifting steps would lose the signal: the best of {tried} factorisations has a coefficient of {largest:.1e} \
+         and a round-trip error of {error:.1e} in {precision}, where {limit:.0e} is allowed{}",
+        lattice_suggestion(*.orthogonal)
     )]
     Unstable {
         /// Number of factorisations compared.
@@ -145,8 +150,8 @@ pub enum FactorError {
     },
     /// The recursion lost all precision: the taps are not precise enough.
     #[error(
-        "the factors do not multiply back to the bank (off by {residual:.1e}, {tolerance:.0e} allowed): its taps are not \
-         precise enough for so long a filter; give more digits, or generate the filter in high precision"
+        "the factors do not multiply back to the bank (off by {residual:.1e}, {tolerance:.0e} allowed): its taps are \
+         not precise enough for so long a filter; give more digits, or generate the filter in high precision"
     )]
     Imprecise {
         /// Largest difference of a coefficient.

@@ -2,8 +2,8 @@
 //! have.
 //!
 //! - Daubechies and symlets: the 2N vanishing moments fix |H|² = 2·cos²ᴺ(ω/2)·q(sin²(ω/2)) with
-//!   q(y) = Σ_{k<N} C(N−1+k, k)·y^k. Each root of q gives a pair z, 1/z, and the filter takes one of them. Daubechies always takes the same
-//!   side, a symlet the choice nearest to linear phase (the tables record PyWavelets' choice).
+//!   q(y) = Σ_{k<N} C(N−1+k, k)·y^k. Each root of q gives a pair z, 1/z, and the filter takes one of them. Daubechies
+//!   always takes the same side, a symlet the choice nearest to linear phase (the tables record PyWavelets' choice).
 //! - Biorthogonal: the two lowpass filters share the zeros at −1 and the roots of the same q. Splines (bior1.x to
 //!   bior3.x) put all of q into the analysis filter and are rational up to √2: [`spline`] gives them exactly.
 //! - Coiflets: see the `coiflets` file. dmey: see the `meyer` file; it alone differs from PyWavelets' filter, as the

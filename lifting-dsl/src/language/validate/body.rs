@@ -97,8 +97,8 @@ fn lattice(l: &ast::Lattice, reducer: &mut Reducer) -> Option<(Body, Vec<Step>)>
     let stages: Vec<Option<Stage<Weight>>> = l.stages.iter().map(|s| stage(s, reducer)).collect();
     if l.paper && l.stages.len().is_multiple_of(2) {
         let message = "`lattice paper` with an even number of stages leaves the low band at odd positions";
-        let help = "append `matrix(0, 1, 1, 0);`, which moves it to even ones and leaves the high band one index later; or \
-                    leave `paper` away: the last stage then stands on (2k, 2k+1)";
+        let help = "append `matrix(0, 1, 1, 0);`, which moves it to even ones and leaves the high band one index later; \
+                    or leave `paper` out: the last stage then acts on (2k, 2k+1)";
         reducer.sink.push(Diagnostic::error("L0111", message, l.span, "their number is even").help(help));
         return None;
     }

@@ -332,7 +332,7 @@ fn main() -> ExitCode {
     println!("{} cases with passes over both axes", report.both + others.both);
     let (left_out, impossible) = (report.left_out + others.left_out, report.impossible + others.impossible);
     println!(
-        "{passed} passed, {failed} failed, {impossible} unsupported by plans, {left_out} left out for lack of time; {:.0} s",
+        "{passed} passed, {failed} failed, {impossible} unsupported by plans, {left_out} out of time; {:.0} s",
         begin.elapsed().as_secs_f64()
     );
     println!("{}", if failed == 0 && passed > 0 { "PASS" } else { "FAIL" });
