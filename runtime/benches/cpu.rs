@@ -1,5 +1,5 @@
-//! Plans on the CPU beside a copy of the same samples: `cargo bench -p lifting --bench cpu`; a filter names what is
-//! measured.
+//! Benchmark of CPU plans against a copy of the same samples: `cargo bench -p lifting --bench cpu`; a filter selects
+//! benchmarks.
 
 // The macros make functions without documentation.
 #![allow(missing_docs)]
@@ -7,9 +7,9 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lifting::{Device, Plan, Sample, catalogue};
 
-/// Wavelets that stand for the others, on an image of `side`², one level and five, by one thread.
+/// Measures a representative wavelet on an image of `side`², one level and five, on one thread.
 fn transforms<T: Sample + From<u8>>(c: &mut Criterion, wavelet: &str, side: usize) {
-    let scheme = catalogue::find(wavelet).expect("it is in the catalogue");
+    let scheme = catalogue::find(wavelet).expect("the catalogue has it");
     let image: Vec<T> = (0..side * side).map(|n| T::from((n % 251) as u8)).collect();
     let mut group = c.benchmark_group(format!("{wavelet} {side}²"));
     group.throughput(Throughput::Bytes((2 * size_of_val(&image[..])) as u64)).sample_size(20);

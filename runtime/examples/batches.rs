@@ -1,11 +1,11 @@
-//! Many images with one plan, by several threads and without allocating: `cargo run --release -p lifting --example
+//! Many images with one plan, on several threads and without allocation: `cargo run --release -p lifting --example
 //! batches`.
 
 use lifting::{Device, Plan, catalogue};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wavelet = catalogue::find("cdf97")?;
-    // A stack at once: axis 0 is left alone.
+    // A whole stack: axis 0 is not transformed.
     let (frames, height, width) = (8, 90, 160);
     let stack = Plan::builder(&wavelet)
         .shape(&[frames, height, width])
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut together = vec![0.0; stack.coefficient_len()];
     stack.forward(&video, &mut together)?;
 
-    // Or one by one as they come: a plan for a frame is shared, and each thread has a workspace.
+    // Frame by frame: threads share a plan for one frame, and each has a workspace.
     let frame = Plan::builder(&wavelet)
         .shape(&[height, width])
         .levels(3)

@@ -1,9 +1,9 @@
-//! A wavelet of your own, written where it is used: `cargo run -p lifting --example own_wavelet`.
+//! A custom wavelet in Rust source: `cargo run -p lifting --example own_wavelet`.
 
 use lifting::{Device, Plan};
 
 lifting::lifting! {
-    /// A longer prediction than (5,3) has, and no update: an interpolating wavelet.
+    /// An interpolating wavelet: a longer predict step than (5,3) has, and no update.
     wavelet mine {
         domain integer;
         boundary whole-symmetric;
@@ -13,7 +13,7 @@ lifting::lifting! {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = Plan::builder(&mine).shape(&[64]).levels(2).sample::<i32>().build(&Device::cpu())?;
-    // Cubics are predicted: all that is left of one are the borders, and what rounding leaves.
+    // Cubics are predicted exactly: only borders and rounding errors remain.
     let cubic: Vec<i32> = (0..64).map(|n: i32| (n - 20).pow(3) / 16).collect();
     let mut line = cubic.clone();
     plan.forward_in_place(&mut line)?;

@@ -1,4 +1,4 @@
-//! A picture to coefficients and back, without loss: `cargo run --release -p lifting --example picture -- photo.png`.
+//! A lossless round trip of a picture: `cargo run --release -p lifting --example picture -- photo.png`.
 
 use image::RgbImage;
 use lifting::{Device, Plan, catalogue};
@@ -26,6 +26,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut back = vec![0; samples.len()];
     plan.inverse(&coefficients, &mut back)?;
     assert_eq!(back, samples);
-    println!("and every pixel came back");
+    println!("lossless: every pixel was restored");
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! Smaller versions of an image from its coefficients, and one band by itself: `cargo run -p lifting --example
-//! reduced`.
+//! Smaller versions of an image from its coefficients, and a single band: `cargo run -p lifting --example reduced`.
 
 use lifting::{Device, Plan, catalogue};
 

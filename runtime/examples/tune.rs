@@ -1,7 +1,8 @@
 //! Measures the schedules of a plan and keeps the fastest: `cargo run --release --example tune -- cdf97 4096x4096 5`.
 //!
-//! The wavelet, the shape, the levels; integers as `i16`, reals as `f32`. What is found goes to the file that plans read (`LIFTING_WISDOM`, or
-//! the user's cache folder). Without a CUDA device the interpreter stands in, and nothing is kept.
+//! Arguments: wavelet, shape, levels. Integer wavelets use `i16`, real ones `f32`. Results go to the file that plans
+//! read (`LIFTING_WISDOM`, or the user's cache folder). Without a CUDA device the interpreter replaces it, and nothing
+//! is saved.
 
 use lifting::{Device, Domain, Plan, PlanError, Sample, Scheme, Wisdom, catalogue};
 

@@ -1,4 +1,4 @@
-//! From what the user asks for to a checked problem.
+//! Builder of a plan: checks the user's request and turns it into a problem.
 
 use crate::data::{Expected, contiguous};
 use crate::device::{Device, Planning};
@@ -16,14 +16,14 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// How data grows to the sizes that a format, or the periodic border, can take.
+/// Growth of the data to a size that the format or the periodic border allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pad {
-    /// The last sample along the axis is repeated, up to the next multiple of 2^levels; the inverse crops.
+    /// Repeats the last sample along the axis up to the next multiple of 2^levels; the inverse crops.
     Edge,
 }
 
-/// Collects what a plan needs to know; made by [`Plan::builder`].
+/// Settings of a plan, collected step by step; made by [`Plan::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `.build(&device)`"]
 pub struct PlanBuilder<'a, T = Unsampled> {
@@ -49,10 +49,10 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     sample: PhantomData<T>,
 }
 
-/// Padded arrays of so many samples are never refused: formats ask for them however small a picture is.
+/// Padded size in samples that is never refused: formats ask for padding however small a picture is.
 const SMALL_PADDED: u128 = 1 << 16;
 
-/// Refuses padding that multiplies the data because an axis has levels beyond the one that leaves a single sample.
+/// Refuses padding that multiplies the data because an axis has more levels than its length allows.
 fn check_padding(shape: &[usize], padded: &[usize], levels: &[u32]) -> Result<(), PlanError> {
     let samples = |shape: &[usize]| shape.iter().fold(1u128, |product, &n| product.saturating_mul(n as u128));
     if samples(padded) <= samples(shape).saturating_mul(2).max(SMALL_PADDED) {
@@ -96,19 +96,19 @@ impl<'a> PlanBuilder<'a> {
 }
 
 impl<'a, T> PlanBuilder<'a, T> {
-    /// Lengths of the axes of the data, outermost first: `&[height, width]` for an image. Needed.
+    /// Lengths of the axes of the data, outermost first: `&[height, width]` for an image. Required.
     pub fn shape(mut self, shape: &[usize]) -> Self {
         self.shape = Some(shape.to_vec());
         self
     }
 
-    /// Number of levels along every transformed axis; 1 if nothing is said.
+    /// Number of levels along every transformed axis; 1 by default.
     pub fn levels(mut self, levels: u32) -> Self {
         self.levels = Some(levels);
         self
     }
 
-    /// Number of levels for each axis of the data; axes with 0 are batch. Stands above `levels` and `axes`.
+    /// Number of levels for each axis of the data; axes with 0 are batch. Overrides `levels` and `axes`.
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
@@ -125,24 +125,24 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// The axes to transform, all if nothing is said; the others are batch.
+    /// Axes to transform, all by default; the others are batch.
     pub fn axes(mut self, axes: &[usize]) -> Self {
         self.axes = Some(axes.to_vec());
         self
     }
 
-    /// The order in which analysis takes the axes of a level. Innermost (last) first if nothing is said, except under
-    /// the profile `jpeg2000`: outermost (vertical) first. Integer transforms depend on it.
+    /// Order in which analysis takes the axes of a level. The default is innermost (last) first; under the profile
+    /// `jpeg2000` it is outermost (vertical) first. Integer transforms depend on it.
     pub fn axis_order(mut self, order: &[usize]) -> Self {
         self.axis_order = Some(order.to_vec());
         self
     }
 
-    /// Positions of the first sample along each axis, 0 if nothing is said. An odd one starts with a high sample.
+    /// Position of the first sample along each axis, 0 by default. An odd origin starts with a high sample.
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
-    /// // The second tile of a picture that is cut at column 5, as JPEG 2000 has it.
+    /// // The second tile of a JPEG 2000 picture that is cut at column 5.
     /// let wavelet = catalogue::find("legall53")?;
     /// let builder = Plan::builder(&wavelet).shape(&[4, 7]).origins(&[0, 5]).sample::<i16>();
     /// let plan = builder.build(&Device::cpu())?;
@@ -155,7 +155,7 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// The type of samples and coefficients. Needed.
+    /// Type of samples and coefficients. Required.
     pub fn sample<U: Sample>(self) -> PlanBuilder<'a, U> {
         PlanBuilder {
             scheme: self.scheme,
@@ -181,13 +181,14 @@ impl<'a, T> PlanBuilder<'a, T> {
         }
     }
 
-    /// What steps read outside the data. The profile's rule, else the wavelet's own, if nothing is said.
+    /// Border extension: the values that steps read outside the data. The default is the profile's rule, else the
+    /// wavelet's own.
     pub fn boundary(mut self, boundary: Boundary) -> Self {
         self.boundary = Some(boundary);
         self
     }
 
-    /// Follow a format's conventions to the integer: border rule, order of axes, gain shift, sizes.
+    /// Follows a format's conventions bit for bit: border rule, order of axes, gain shift, sizes.
     ///
     /// | | border | order of axes | gain shift | sizes |
     /// |---|---|---|---|---|
@@ -199,34 +200,34 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Where coefficients are put; [`Layout::Mallat`] if nothing is said.
+    /// Placement of the coefficients; [`Layout::Mallat`] by default.
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
         self
     }
 
-    /// The values that samples can have. The recipe then says whether any step can wrap.
+    /// Range of the sample values. The recipe then says whether any step can wrap.
     pub fn range(mut self, range: RangeInclusive<i64>) -> Self {
         self.range = Some((*range.start(), *range.end()));
         self
     }
 
-    /// Grow the data to multiples of 2^levels along the transformed axes. More levels than there is something to do for
-    /// would multiply the data, and are refused where that makes more than 65536 samples.
+    /// Grows the data to multiples of 2^levels along the transformed axes. Superfluous levels would multiply the data:
+    /// they are refused if the padded array has more than 65536 samples.
     pub fn pad(mut self, pad: Pad) -> Self {
         self.pad = Some(pad);
         self
     }
 
-    /// Data of that shape in the middle of the plan's, where it goes on by rules: not for CPUs.
+    /// Data of that shape inside the plan's array, extended by rules on each axis; not for CPUs.
     pub(crate) fn extended(mut self, data: &[usize], axes: Vec<Option<Extended>>) -> Self {
         self.extended = Some((data.to_vec(), axes));
         self
     }
 
-    /// Cut the data into tiles of these lengths, one for each axis, that know nothing of one another: each is
-    /// transformed as if it were alone, with borders of its own, and its coefficients stand where it stands. The last
-    /// tiles are as long as what is left. Lengths are multiples of 2^levels, or leave the axis whole.
+    /// Cuts the data into independent tiles of these lengths, one for each axis. Each tile is transformed with its own
+    /// borders, and its coefficients take its place in the array. The last tiles along an axis may be shorter. Lengths
+    /// are multiples of 2^levels, or leave the axis whole.
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
@@ -237,7 +238,7 @@ impl<'a, T> PlanBuilder<'a, T> {
     /// let mut coefficients = vec![0.0; 15000];
     /// plan.forward(&image, &mut coefficients)?;
     ///
-    /// // The second tile by itself: the same bits.
+    /// // The second tile by itself has the same bits.
     /// let tile = plan.tiles().nth(1).expect("there are six");
     /// assert_eq!((&tile.offset[..], &tile.shape[..]), (&[0, 64][..], &[64, 64][..]));
     /// let alone = whole.shape(&tile.shape).strides(&[150, 1]).coefficient_strides(&[150, 1]).build(&Device::cpu())?;
@@ -252,22 +253,22 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Samples from one index to the next along each axis, for data in plain slices; may be negative: the slice then
-    /// starts at the lowest address. Contiguous, row-major, if nothing is said. A batch or a pitch is a stride like any
-    /// other.
+    /// Strides of data in plain slices: samples from one index to the next along each axis. The default is contiguous,
+    /// row-major. Batches and pitches are ordinary strides. With a negative stride, the slice starts at the lowest
+    /// address.
     pub fn strides(mut self, strides: &[isize]) -> Self {
         self.strides = Some(strides.to_vec());
         self
     }
 
-    /// The same for coefficients in plain slices.
+    /// Strides of coefficients in plain slices, as [`PlanBuilder::strides`] for data.
     pub fn coefficient_strides(mut self, strides: &[isize]) -> Self {
         self.coefficient_strides = Some(strides.to_vec());
         self
     }
 
-    /// The schedule of kernels on a GPU; [`Schedule::Auto`] if nothing is said. The coefficients do not depend on it:
-    /// all that lift have the same bits. Only `convolution`, a baseline that filters, has others, within rounding.
+    /// Schedule of kernels on a GPU; [`Schedule::Auto`] by default. All lifting schedules give the same bits. Only
+    /// `convolution`, a filtering baseline, differs by rounding.
     ///
     /// ```
     /// use lifting::{Device, Plan, PlanError, Schedule, catalogue};
@@ -285,9 +286,9 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Blocks of this shape in one direction, for levels that one launch of its schedule takes, as tuning measures
-    /// them; other levels and the other direction take a pass an axis. A shape whose kernels are no transforms (those
-    /// of `register-blocks` that only move or only lift) makes a plan that is none.
+    /// Block shape in one direction, for levels that one launch of its schedule takes; tuning measures with it. Other
+    /// levels and the other direction take a pass an axis. Some shapes of `register-blocks` only move or only lift: a
+    /// plan of such kernels is not a transform.
     ///
     /// ```
     /// use lifting::{BlockShape, Device, Direction, Plan, catalogue};
@@ -304,14 +305,14 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// What was measured before, by [`PlanBuilder::tune`]: levels that it knows take what was fastest. If nothing is
-    /// said, a plan on a CUDA device reads the file [`Wisdom::default_path`], and other plans go by prediction.
+    /// Measurements made earlier by [`PlanBuilder::tune`]: levels found there take the fastest schedule. By default, a
+    /// plan on a CUDA device reads the file [`Wisdom::default_path`], and other plans go by prediction.
     pub fn wisdom(mut self, wisdom: &Wisdom) -> Self {
         self.wisdom = Some(Arc::new(wisdom.clone()));
         self
     }
 
-    /// A level of a plan with this geometry, or so many from it on, in contiguous arrays, as said.
+    /// A plan of `count` levels of this geometry from `level` on, in contiguous arrays, with one fixed choice.
     pub(crate) fn only_levels(mut self, geometry: &Geometry, (level, count): (u32, u32), only: Only) -> Self {
         let axes = geometry.axes_at(level);
         let shape = geometry.level_shape(level);
@@ -326,7 +327,7 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Wisdom, and what was passed over in it, for a device.
+    /// The wisdom for a device, and warnings about entries that were skipped.
     #[cfg_attr(not(feature = "wisdom"), expect(unused_variables, reason = "no file is read without the feature"))]
     fn known(&self, device: &Device) -> (Arc<Wisdom>, Vec<WisdomWarning>) {
         match &self.wisdom {
@@ -340,7 +341,7 @@ impl<'a, T> PlanBuilder<'a, T> {
         }
     }
 
-    /// Levels per axis of the data.
+    /// Resolves the levels per axis of the data.
     fn resolve_levels(&self, rank: usize) -> Result<Vec<u32>, PlanError> {
         if let Some(levels) = &self.levels_per_axis {
             return Ok(levels.clone());
@@ -357,7 +358,7 @@ impl<'a, T> PlanBuilder<'a, T> {
         Ok(levels)
     }
 
-    /// Checks all that does not depend on the sample type.
+    /// Checks everything that does not depend on the sample type.
     fn problem(&self) -> Result<Problem, PlanError> {
         let scheme = self.scheme;
         let shape = self.shape.clone().ok_or(PlanError::NoShape)?;
@@ -378,7 +379,7 @@ impl<'a, T> PlanBuilder<'a, T> {
             None if self.profile == Some(Format::Jpeg2000) => transformed.collect(),
             None => transformed.rev().collect(),
         };
-        // Checks everything, so that what follows can rely on it.
+        // The code below relies on these checks.
         let geometry = Geometry::new(&shape, &origins, &levels, &order)?;
 
         let mut padded = shape.clone();
@@ -420,11 +421,11 @@ impl<'a, T> PlanBuilder<'a, T> {
 }
 
 impl<T: Sample> PlanBuilder<'_, T> {
-    /// The CUDA C++ text of all kernels that the plan takes on a device with so many multiprocessors (132 on an H100,
-    /// 108 on an A100, at least 1), its adjoints' where it has some. No device is needed. Compiled by `nvcc -cubin` or
-    /// `nvcc -ptx` it spares devices the compiler: give it to them by
-    /// [`CudaDevice::with_kernels`](crate::cuda::CudaDevice::with_kernels). Names of kernels end in a fingerprint, so
-    /// that no plan takes what was made for another.
+    /// CUDA C++ source of all kernels of the plan for a device with this many multiprocessors (132 on an H100, 108 on
+    /// an A100, at least 1). Kernels of adjoints are included where they exist. No device is needed. Compile it with
+    /// `nvcc -cubin` or `nvcc -ptx` and pass the result to
+    /// [`CudaDevice::with_kernels`](crate::cuda::CudaDevice::with_kernels): the device then needs no compiler. Kernel
+    /// names end in a fingerprint, so no plan takes a kernel made for another.
     ///
     /// ```
     /// # use lifting::{Plan, catalogue};
@@ -454,7 +455,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(source(&programs)?)
     }
 
-    /// The transform as emitted files have it, under a name: what `lifting_planner::emit` makes functions of.
+    /// The transform under a name, as `lifting_planner::emit` writes it to files.
     ///
     /// # Errors
     /// As for [`PlanBuilder::build`].
@@ -465,7 +466,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(Fixed { name: name.to_owned(), sample: T::KIND, problem, data, coefficients })
     }
 
-    /// Checks all that depends on the sample type, too.
+    /// Checks everything, including what depends on the sample type.
     fn sampled_problem(&self) -> Result<Problem, PlanError> {
         let sample = T::KIND;
         if self.scheme.domain() != sample.domain() {
@@ -481,7 +482,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(problem)
     }
 
-    /// What data and coefficients must be.
+    /// Expected shapes and strides of data and coefficients.
     fn expected(&self, problem: &Problem) -> Result<(Expected, Expected), PlanError> {
         let expect = |what, shape: &[usize], strides: &Option<Vec<isize>>| match strides {
             Some(strides) => Expected::strided(what, shape, strides),
@@ -496,10 +497,10 @@ impl<T> PlanBuilder<'_, T> {
     /// Checks everything and prepares the plan.
     ///
     /// # Errors
-    /// A [`PlanError`] that says what does not fit what, and what to do about it.
+    /// A [`PlanError`] that says what is wrong and what to do about it.
     pub fn build(&self, device: &Device) -> Result<Plan<T>, PlanError>
     where
-        // Here and not with `impl`: a builder that was not told its samples is then said so.
+        // The bound is here so that a builder without a sample type gets a clear compile error.
         T: Sample,
     {
         let sample = T::KIND;

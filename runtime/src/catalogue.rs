@@ -1,38 +1,38 @@
-//! The wavelets that come with the crate, by name.
+//! The built-in wavelets, by name.
 
 use crate::text::{self, CompileError};
 use lifting_dsl::Scheme;
 use lifting_filters::{CATALOGUE, Entry};
 
-/// A name that the catalogue does not have.
+/// Error: the catalogue has no such name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no wavelet `{name}` in the catalogue{}", suggestion(similar))]
 pub struct NotFound {
-    /// The name asked for.
+    /// The requested name.
     pub name: String,
-    /// Names that look like it, most similar first.
+    /// Similar names, most similar first.
     pub similar: Vec<String>,
 }
 
 fn suggestion(similar: &[String]) -> String {
     match similar {
-        [] => "; `liftc list` prints its names".into(),
+        [] => "".into(),
         names => format!("; did you mean {}?", names.join(" or ")),
     }
 }
 
-/// The wavelet of that name: `dd137`, `legall53`, `cdf97`, …; the spellings people know (`bior4.4`), aliases and any
-/// case are found too.
+/// Finds a wavelet by name: `dd137`, `legall53`, `cdf97`, …. Case does not matter; aliases and common spellings
+/// (`bior4.4`) are found too.
 ///
 /// ```
 /// let wavelet = lifting::catalogue::find("cdf97")?;
 /// assert_eq!(wavelet.name(), "cdf97");
-/// assert!(lifting::catalogue::find("cdf79").is_err()); // and the error proposes cdf97
+/// assert!(lifting::catalogue::find("cdf79").is_err()); // the error suggests cdf97
 /// # Ok::<(), lifting::catalogue::NotFound>(())
 /// ```
 ///
 /// # Errors
-/// [`NotFound`], with names that look like it.
+/// [`NotFound`], with similar names.
 pub fn find(name: &str) -> Result<Scheme, NotFound> {
     let not_found = || NotFound { name: name.to_owned(), similar: similar(name) };
     let entry = lifting_filters::find(name).ok_or_else(not_found)?;
@@ -42,34 +42,34 @@ pub fn find(name: &str) -> Result<Scheme, NotFound> {
 /// Compiles a catalogue entry.
 ///
 /// # Errors
-/// If its text does not compile, which the crate's tests exclude.
+/// If its text does not compile; the crate's tests exclude this.
 pub fn scheme(entry: &Entry) -> Result<Scheme, CompileError> {
     text::compile(entry.source).and_then(|schemes| text::pick(schemes, Some(entry.name), entry.file))
 }
 
-/// All entries, families together.
+/// All entries, grouped by family.
 pub fn entries() -> &'static [Entry] {
     CATALOGUE
 }
 
-/// Names and aliases that look like `name`, at most three.
+/// At most three names and aliases similar to `name`.
 fn similar(name: &str) -> Vec<String> {
     let key = |s: &str| s.to_lowercase().replace(['.', '_', '-', ' '], "");
     let wanted = key(name);
-    // Of two names at the same distance, the one of the same letters in another order is meant.
+    // Ties go to the name with the same letters in another order.
     let letters = |s: &str| {
         let mut letters: Vec<char> = s.chars().collect();
         letters.sort_unstable();
         letters.into_iter().collect::<String>()
     };
-    // Farther away than a third of its letters, a name is another one, and not a slip of the fingers.
+    // A distance above a third of the letters means another name, not a typing error.
     let score = |candidate: &str| {
         let candidate = key(candidate);
         let distance = strsim::osa_distance(&wanted, &candidate);
         let near = distance <= (candidate.len() / 3).max(1) && distance < wanted.len().min(candidate.len());
         near.then(|| (distance, strsim::osa_distance(&letters(&wanted), &letters(&candidate))))
     };
-    // The distance costs the product of the lengths, and no name is that long.
+    // The distance costs the product of the lengths, and no name is this long.
     if wanted.len() > 64 {
         return Vec::new();
     }
@@ -103,7 +103,7 @@ mod tests {
     fn typing_errors_are_forgiven() {
         assert_eq!(find("dd173").unwrap_err().similar[0], "dd137");
         assert_eq!(find("cdf79").unwrap_err().similar[0], "cdf97");
-        // As it was spelt, whatever the catalogue calls it.
+        // Suggestions use the user's spelling, whatever the catalogue calls the wavelet.
         assert_eq!(find("haarr").unwrap_err().similar, ["haar"]);
         assert_eq!(find("bior9.9").unwrap_err().similar[0], "bior3_9");
         assert!(find("db").unwrap_err().similar.contains(&"db2".to_owned()));

@@ -1,4 +1,4 @@
-//! What a plan reads and writes: slices with strides, and `ndarray` arrays and views.
+//! Inputs and outputs of plans: slices with strides, and `ndarray` arrays and views.
 
 use crate::error::PlanError;
 use crate::sample::Sample;
@@ -7,9 +7,9 @@ pub(crate) use lifting_planner::{Dims, contiguous};
 
 /// Samples in memory that a plan can read: `[T]`, `Vec<T>`, `[T; N]`, and every `ndarray` array or view of `T`.
 ///
-/// A slice is laid out by the plan's strides (contiguous, row-major, unless the builder said otherwise) and must
-/// reach from the lowest to the highest address that they touch: exactly so far, or further where strides leave gaps.
-/// An `ndarray` brings its own shape and strides: its shape must be the plan's.
+/// A slice is laid out by the plan's strides (contiguous, row-major by default). It must reach from the lowest to the
+/// highest address that they touch: exactly, or further if strides leave gaps. An `ndarray` has its own shape and
+/// strides; its shape must be the plan's.
 ///
 /// ```
 /// # #[cfg(feature = "ndarray")] {
@@ -44,23 +44,23 @@ pub trait Target<T: Sample>: Source<T> {
     fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError>;
 }
 
-/// What a plan expects of a buffer.
+/// Requirements of a plan on a buffer.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// `source`, `coefficients`, …: how errors call it.
+    /// Name of the buffer in errors: `source`, `coefficients`, ….
     pub what: &'static str,
     pub shape: Vec<usize>,
     /// Strides of a plain slice.
     pub strides: Vec<isize>,
-    /// Samples that a plain slice must have at least.
+    /// Minimum length of a plain slice, in samples.
     pub span: usize,
-    /// Index of the first sample in a plain slice; not 0 where a stride is negative.
+    /// Index of the first sample in a plain slice; not 0 if a stride is negative.
     pub start: usize,
 }
 
 impl Expected {
-    /// Contiguous, row-major.
+    /// Contiguous, row-major layout.
     pub fn contiguous(what: &'static str, shape: &[usize]) -> Result<Expected, PlanError> {
         let mut strides = vec![1isize; shape.len()];
         let mut next = 1isize;
@@ -74,7 +74,7 @@ impl Expected {
         Expected::strided(what, shape, &strides)
     }
 
-    /// With strides in samples, which may be negative but must not make two samples one.
+    /// Layout with strides in samples; they may be negative, but no two samples may overlap.
     pub fn strided(what: &'static str, shape: &[usize], strides: &[isize]) -> Result<Expected, PlanError> {
         let too_large = || PlanError::TooLarge { shape: shape.to_vec() };
         if strides.len() != shape.len() {
@@ -89,7 +89,7 @@ impl Expected {
         let empty = shape.contains(&0);
         let span =
             if empty { 0 } else { below.checked_add(above).and_then(|s| s.checked_add(1)).ok_or_else(too_large)? };
-        // 16 bytes is more than any sample has.
+        // No sample type exceeds 16 bytes.
         if span > isize::MAX as usize / 16 {
             return Err(too_large());
         }
@@ -100,7 +100,7 @@ impl Expected {
         Ok(expected)
     }
 
-    /// Whether an array of that shape suits.
+    /// Checks the shape of an array.
     fn check_shape(&self, shape: &[usize]) -> Result<(), PlanError> {
         if shape != self.shape {
             let (what, expected, got) = (self.what, self.shape.clone(), shape.to_vec());
@@ -109,26 +109,26 @@ impl Expected {
         Ok(())
     }
 
-    /// Whether a plain slice has samples that are none of the data's: between rows, or wherever strides leave room.
+    /// Whether a plain slice has unused samples between rows or other strides.
     fn has_gaps(&self) -> bool {
         self.span > self.shape.iter().product()
     }
 
-    /// Whether a plain slice of that length suits.
+    /// Checks the length of a plain slice.
     fn check_len(&self, got: usize) -> Result<(), PlanError> {
         let (what, shape, needed) = (self.what, &self.shape, self.span);
         if got < needed {
             return Err(PlanError::TooShort { what, shape: shape.clone(), needed, got });
         }
-        // Whoever has gaps has one behind the last row, too.
+        // A layout with gaps may also have one after the last row.
         if got > needed && !self.has_gaps() {
             return Err(PlanError::TooLong { what, shape: shape.clone(), needed, got });
         }
         Ok(())
     }
 
-    /// Whether two indices may meet in memory: axes sorted by stride must each step over all that is below them.
-    /// This refuses a few exotic interleavings that would be fine.
+    /// Whether two indices may share an address: axes sorted by stride must each step over all smaller ones. The test
+    /// rejects a few exotic interleavings that would be valid.
     fn overlaps(&self) -> bool {
         let mut axes: Vec<(usize, usize)> = self
             .shape
@@ -191,7 +191,7 @@ impl<T> RawViewMut<T> {
     }
 }
 
-/// Index of every element of a view, row-major, relative to its first.
+/// Offsets of every element of a view, row-major, relative to its first.
 pub(crate) fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iterator<Item = isize> + 'a {
     let count: usize = shape.iter().product();
     (0..count).map(move |mut index| {
@@ -204,7 +204,7 @@ pub(crate) fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iter
     })
 }
 
-/// Samples that somebody else's array holds, with strides in samples: for callers from other languages.
+/// Borrowed samples of a foreign array, with strides in samples; for callers from other languages.
 ///
 /// ```
 /// use lifting::{Device, Plan, Strided, catalogue};
@@ -227,8 +227,8 @@ impl<'a, T: Sample> Strided<'a, T> {
     /// Sample (k₀, k₁, …) is at `ptr + Σ kᵢ·strides[i]`.
     ///
     /// # Safety
-    /// All samples have to be there, aligned, and must not be written to, while this is in use. `shape` and `strides`
-    /// are equally long.
+    /// All samples must be valid, aligned, and not written to while this is in use. `shape` and `strides` must have
+    /// equal lengths.
     pub unsafe fn new(ptr: *const T, shape: &'a [usize], strides: &'a [isize]) -> Strided<'a, T> {
         Strided { ptr, shape, strides }
     }
@@ -241,7 +241,7 @@ impl<T: Sample> Source<T> for Strided<'_, T> {
     }
 }
 
-/// The same to write to.
+/// Mutable counterpart of [`Strided`].
 #[derive(Debug)]
 pub struct StridedMut<'a, T> {
     ptr: *mut T,
@@ -250,11 +250,11 @@ pub struct StridedMut<'a, T> {
 }
 
 impl<'a, T: Sample> StridedMut<'a, T> {
-    /// As [`Strided::new`].
+    /// Sample (k₀, k₁, …) is at `ptr + Σ kᵢ·strides[i]`.
     ///
     /// # Safety
-    /// All samples have to be there, aligned, and nobody else's, while this is in use. `shape` and `strides` are
-    /// equally long.
+    /// All samples must be valid, aligned, and not accessed otherwise while this is in use. `shape` and `strides` must
+    /// have equal lengths.
     pub unsafe fn new(ptr: *mut T, shape: &'a [usize], strides: &'a [isize]) -> StridedMut<'a, T> {
         StridedMut { ptr, shape, strides }
     }
@@ -270,7 +270,7 @@ impl<T: Sample> Source<T> for StridedMut<'_, T> {
 impl<T: Sample> Target<T> for StridedMut<'_, T> {
     fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
         expected.check_shape(self.shape)?;
-        // Two samples in one place would be written by two workers.
+        // Two workers would write overlapping samples.
         Expected::strided(expected.what, self.shape, self.strides)?;
         Ok(RawViewMut::new(self.ptr, self.shape, self.strides))
     }
@@ -280,7 +280,7 @@ impl<T: Sample> Source<T> for [T] {
     fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
         expected.check_len(self.len())?;
         let start = if expected.span == 0 { 0 } else { expected.start };
-        // The pointer is made from the whole slice: samples before `start` are reached by negative strides.
+        // The pointer comes from the whole slice: negative strides reach samples before `start`.
         Ok(RawView::new(self.as_ptr().wrapping_add(start), &expected.shape, &expected.strides))
     }
 }
@@ -289,7 +289,7 @@ impl<T: Sample> Target<T> for [T] {
     fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
         expected.check_len(self.len())?;
         let start = if expected.span == 0 { 0 } else { expected.start };
-        // The pointer is made from the whole slice: samples before `start` are reached by negative strides.
+        // The pointer comes from the whole slice: negative strides reach samples before `start`.
         Ok(RawViewMut::new(self.as_mut_ptr().wrapping_add(start), &expected.shape, &expected.strides))
     }
 }

@@ -1,4 +1,4 @@
-//! Where plans execute.
+//! Devices that execute plans.
 
 use crate::cpu::{Cpu, Tiled};
 use crate::data::Expected;
@@ -9,17 +9,16 @@ use crate::sample::Sample;
 use lifting_planner::{Machine, Only, Problem, Schedule, Tuning, Wisdom};
 use std::sync::Arc;
 
-/// What a plan executes on. The CPU is always there and needs nothing.
+/// Device that executes a plan. The CPU is always available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Device {
     /// This machine's processor.
     Cpu {
-        /// How many threads a plan may use; they are rayon's.
+        /// Maximum number of threads; they are rayon's.
         threads: usize,
     },
-    /// The kernels that a GPU would run, interpreted on this machine: slow, and every race and stray access is an
-    /// error.
+    /// The interpreter of GPU kernels on this machine: slow, but it reports every race and stray access.
     Interpreter,
     /// A CUDA device.
     #[cfg(feature = "cuda")]
@@ -30,14 +29,14 @@ pub enum Device {
 }
 
 impl Device {
-    /// The CPU, with as many threads as rayon's current pool has (`RAYON_NUM_THREADS` limits it); without feature
-    /// `threads` with the calling one, which small transforms stay on in any case.
+    /// The CPU, with the threads of rayon's current pool (`RAYON_NUM_THREADS` limits it). Without feature `threads`,
+    /// and for small transforms, only the calling thread works.
     pub fn cpu() -> Device {
         Device::Cpu { threads: crate::cpu::threads::available() }
     }
 
-    /// The CPU, with at most `threads` threads; 0 counts as 1, and numbers beyond those of the pool and 64 as the larger
-    /// of these. With one thread, execution with a workspace allocates nothing.
+    /// The CPU, with at most `threads` threads; 0 counts as 1. The limit is the pool's size, or 64 if that is larger. With
+    /// one thread, execution with a workspace allocates nothing.
     pub fn cpu_with_threads(threads: usize) -> Device {
         Device::Cpu { threads: threads.clamp(1, crate::threads::most()) }
     }
@@ -48,12 +47,12 @@ impl Device {
     /// use lifting::Device;
     /// match Device::cuda(0) {
     ///     Ok(device) => println!("{device}"),
-    ///     Err(why) => println!("{why}"), // what is missing, and what to do
+    ///     Err(why) => println!("{why}"), // the cause and the remedy
     /// }
     /// ```
     ///
     /// # Errors
-    /// If there is no driver, it is too old, there is no such device, or it is busy: what is missing, and what to do.
+    /// If there is no driver, it is too old, or the device is missing or busy. The error says what to do.
     pub fn cuda(ordinal: usize) -> Result<Device, PlanError> {
         #[cfg(feature = "cuda")]
         return Ok(Device::Cuda(crate::cuda::CudaDevice::open(ordinal)?));
@@ -64,10 +63,10 @@ impl Device {
         }
     }
 
-    /// OpenCL device number `ordinal` of all platforms' devices, counted from 0.
+    /// Opens OpenCL device number `ordinal`, counted from 0 over the devices of all platforms.
     ///
     /// # Errors
-    /// If there is no library, no such device, or it refuses: what is missing, and what to do.
+    /// If the library or the device is missing, or the device refuses. The error says what to do.
     pub fn opencl(ordinal: usize) -> Result<Device, PlanError> {
         #[cfg(feature = "opencl")]
         return Ok(Device::OpenCl(crate::opencl::OpenClDevice::open(ordinal)?));
@@ -78,23 +77,22 @@ impl Device {
         }
     }
 
-    /// The fastest device of this machine: the first CUDA device if there is one that can be used (with its run-time
-    /// compiler), else the CPU.
+    /// The fastest device of this machine: the first CUDA device that works (with its run-time compiler), else the CPU.
     ///
     /// # Errors
-    /// None today: [`Device::best_and_why`] says why it is the CPU.
+    /// None today; [`Device::best_and_why`] says why the CPU was chosen.
     pub fn best() -> Result<Device, PlanError> {
         Ok(Device::best_and_why().0)
     }
 
-    /// [`Device::best`]; where that is the CPU, also why it is no CUDA device.
+    /// [`Device::best`], and the reason if it is not a CUDA device.
     ///
     /// ```
     /// use lifting::Device;
     /// let (device, why) = Device::best_and_why();
     /// match why {
     ///     None => println!("on {device}"),
-    ///     Some(why) => println!("on {device}: {why}"), // what is missing, and what to do
+    ///     Some(why) => println!("on {device}: {why}"), // the cause and the remedy
     /// }
     /// ```
     pub fn best_and_why() -> (Device, Option<PlanError>) {
@@ -109,19 +107,19 @@ impl Device {
     }
 }
 
-/// What bears on how a problem is executed, and not on what is computed.
+/// Settings that affect how a problem is executed, not the result.
 pub struct Planning {
-    /// What was asked for.
+    /// Requested schedule.
     pub schedule: Schedule,
-    /// What was measured before.
+    /// Earlier measurements.
     pub wisdom: Arc<Wisdom>,
-    /// What is being measured.
+    /// Choice under measurement.
     pub only: Option<Only>,
 }
 
 impl Device {
-    /// What executes a problem here, for data and coefficients that are laid out so; called by
-    /// [`Sample::executor`] alone.
+    /// Makes the executor of a problem on this device, for these layouts of data and coefficients; called only by
+    /// [`Sample::executor`].
     pub(crate) fn executor<T: Sample>(
         &self,
         problem: &Arc<Problem>,
@@ -163,7 +161,7 @@ impl Device {
         })
     }
 
-    /// Whether plans read wisdom by themselves: where what was measured is a device's time.
+    /// Whether plans load wisdom by default: only if it holds times of such devices.
     #[cfg(feature = "wisdom")]
     pub(crate) fn has_wisdom(&self) -> bool {
         #[cfg(feature = "opencl")]

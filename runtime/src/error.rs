@@ -1,4 +1,4 @@
-//! What can be wrong with a plan, or with the data that it is given.
+//! Errors of plans and of the data that they are given.
 
 use crate::cuda::CudaError;
 use crate::opencl::OpenClError;
@@ -8,43 +8,43 @@ use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Domain, Format};
 use lifting_planner::{ProgramError, Schedule, TileError};
 
-/// Why a plan could not be built or executed. Nothing has been written where one is returned.
+/// Reason why a plan could not be built or executed. Nothing has been written when one is returned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The wavelet's arithmetic is not that of the samples.
+    /// The wavelet's arithmetic does not match the samples.
     #[error("wavelet `{wavelet}` is {}, but the samples are {sample}: {}", domain_name(*domain), domain_help(*domain, *sample))]
     Domain {
         /// The wavelet.
         wavelet: String,
-        /// What it is.
+        /// Its arithmetic.
         domain: Domain,
-        /// What the plan was to hold.
+        /// Sample type of the plan.
         sample: SampleType,
     },
-    /// The builder was not told the shape.
+    /// The builder has no shape.
     #[error("a plan needs the shape of the data: call `.shape(&[height, width])` (outermost axis first)")]
     NoShape,
-    /// Shape, origins, levels or order of axes cannot be.
+    /// Invalid shape, origins, levels or order of axes.
     #[error(transparent)]
     Geometry(#[from] GeometryError),
-    /// Tiles that cannot be.
+    /// Invalid tiles.
     #[error(transparent)]
     Tile(#[from] TileError),
-    /// The wavelet says nothing about the format that was asked for.
+    /// The wavelet has no profile for the requested format.
     #[error("wavelet `{wavelet}` has no profile {}: {}", format.name(), profile_help(wavelet, available))]
     NoProfile {
         /// The wavelet.
         wavelet: String,
-        /// The format that was asked for.
+        /// The requested format.
         format: Format,
-        /// The formats that the wavelet has profiles for.
+        /// Formats with profiles for this wavelet.
         available: Vec<Format>,
     },
-    /// A format, or the periodic border, that takes multiples of 2^levels only.
+    /// A size that is not a multiple of 2^levels, as a format or the periodic border requires.
     #[error(
-        "{} takes sizes that are multiples of 2^levels: axis {axis} has {length} samples, which is no multiple of \
-         {multiple}; pad it with `.pad(Pad::Edge)` (on the command line: --pad edge) or choose fewer levels", format.name()
+        "{} requires multiples of 2^levels: axis {axis} has {length} samples, not a multiple of {multiple}; \
+         pad the data or choose fewer levels", format.name()
     )]
     NotAMultiple {
         /// The format.
@@ -56,8 +56,8 @@ pub enum PlanError {
         /// 2^levels.
         multiple: usize,
     },
-    /// A format whose arrays start at the origin.
-    #[error("{} has no origins: axis {axis} starts at {origin}, and must start at 0", format.name())]
+    /// A nonzero origin with a format whose arrays start at 0.
+    #[error("{} does not support origins: axis {axis} starts at {origin}, and must start at 0", format.name())]
     Origin {
         /// The format.
         format: Format,
@@ -66,16 +66,16 @@ pub enum PlanError {
         /// Its origin.
         origin: i64,
     },
-    /// An axis named twice, or that the data does not have.
-    #[error("axes {axes:?} of data with {rank} axes: each must be below {rank} and named once")]
+    /// An axis given twice, or out of range.
+    #[error("invalid axes {axes:?} for data with {rank} axes: each must be below {rank} and given once")]
     Axes {
-        /// What was asked for.
+        /// The requested axes.
         axes: Vec<usize>,
         /// Number of axes of the data.
         rank: usize,
     },
-    /// A gain shift as wide as the samples.
-    #[error("profile {} shifts samples by {shift} bits at every level, which leaves nothing of {sample}", format.name())]
+    /// A gain shift at least as wide as the samples.
+    #[error("profile {} shifts samples by {shift} bits at every level, too many for {sample} samples", format.name())]
     Gain {
         /// The format.
         format: Format,
@@ -84,8 +84,8 @@ pub enum PlanError {
         /// The samples.
         sample: SampleType,
     },
-    /// A stated range that the samples cannot hold.
-    #[error("range {low}..={high} does not fit {sample} samples, or is empty")]
+    /// An invalid range of sample values.
+    #[error("range {low}..={high} is empty or does not fit {sample} samples")]
     Range {
         /// Lowest value.
         low: i64,
@@ -94,33 +94,33 @@ pub enum PlanError {
         /// The samples.
         sample: SampleType,
     },
-    /// Padding to more levels than an axis has anything to do for.
+    /// Padding for more levels than an axis allows.
     #[error(
-        "padding for {levels} levels makes {padded:?} of shape {shape:?}: axis {axis} has {length} samples, which is enough for {most} \
-         level{}", if *most == 1 { "" } else { "s" }
+        "padding for {levels} levels makes {padded:?} of shape {shape:?}: axis {axis} has {length} samples, enough for \
+         at most {most} level{}", if *most == 1 { "" } else { "s" }
     )]
     Padding {
         /// The data.
         shape: Vec<usize>,
-        /// What it would be padded to.
+        /// The padded shape.
         padded: Vec<usize>,
-        /// The axis that has too many levels.
+        /// The axis with too many levels.
         axis: usize,
         /// Its length.
         length: usize,
         /// Its levels.
         levels: u32,
-        /// The levels after which a single sample is left.
+        /// The largest number of levels that does something: it leaves a single sample.
         most: u32,
     },
-    /// An environment variable says what is not understood.
-    #[error("the environment variable {name} is `{value}`; it can be {known}")]
+    /// An environment variable with an invalid value.
+    #[error("invalid environment variable {name}=`{value}`: use {known}")]
     Variable {
         /// Its name.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: String,
-        /// What it can be.
+        /// Allowed values.
         known: &'static str,
     },
     /// More samples than the machine can address.
@@ -129,28 +129,28 @@ pub enum PlanError {
         /// The shape.
         shape: Vec<usize>,
     },
-    /// A batch in so many pieces that nobody would wait for them.
+    /// A batch that needs too many launches.
     #[error("{}", ProgramError::TooManyLaunches { shape: shape.clone(), most: *most })]
     TooManyLaunches {
         /// The shape.
         shape: Vec<usize>,
-        /// The most launches that a plan makes.
+        /// Upper bound on the launches of a plan.
         most: usize,
     },
-    /// Strides for another number of axes.
+    /// A number of strides that differs from the number of axes.
     #[error("{what} has {expected} axes, but {got} strides were given")]
     StrideCount {
-        /// Which buffer.
+        /// The buffer.
         what: &'static str,
-        /// Axes.
+        /// Number of axes.
         expected: usize,
-        /// Strides.
+        /// Number of strides.
         got: usize,
     },
-    /// Strides that put two samples in one place.
+    /// Strides that make samples overlap.
     #[error("strides {strides:?} make samples of shape {shape:?} overlap ({what})")]
     OverlappingStrides {
-        /// Which buffer.
+        /// The buffer.
         what: &'static str,
         /// Its shape.
         shape: Vec<usize>,
@@ -160,7 +160,7 @@ pub enum PlanError {
     /// A slice that is too short.
     #[error("{what} needs {needed} samples for shape {shape:?}, but the slice has {got}")]
     TooShort {
-        /// Which buffer.
+        /// The buffer.
         what: &'static str,
         /// Its shape.
         shape: Vec<usize>,
@@ -169,12 +169,13 @@ pub enum PlanError {
         /// Samples given.
         got: usize,
     },
-    /// A slice that is longer than the data, which has no gaps: probably another array's.
+    /// A slice longer than data without gaps: probably a wrong array.
     #[error(
-        "{what} has {needed} samples for shape {shape:?}, but the slice has {got}: pass the part that is meant, `&slice[..{needed}]`"
+        "{what} has {needed} samples for shape {shape:?}, but the slice has {got}: pass only that part, \
+         `&slice[..{needed}]`"
     )]
     TooLong {
-        /// Which buffer.
+        /// The buffer.
         what: &'static str,
         /// Its shape.
         shape: Vec<usize>,
@@ -186,7 +187,7 @@ pub enum PlanError {
     /// An array of another shape.
     #[error("{what} must have shape {expected:?}, but the array has {got:?}")]
     ShapeMismatch {
-        /// Which buffer.
+        /// The buffer.
         what: &'static str,
         /// The plan's shape.
         expected: Vec<usize>,
@@ -215,75 +216,75 @@ pub enum PlanError {
         /// The coefficients.
         padded: Vec<usize>,
     },
-    /// An integer wavelet on data that goes on beyond its ends.
+    /// An integer wavelet in an expansive mode.
     #[error(
-        "wavelet `{wavelet}` is an integer wavelet, which rounds: what is beyond the kept coefficients would be missing, so it \
-         has no expansive modes; take a real wavelet, or a plan with a border rule"
+        "integer wavelet `{wavelet}` has no expansive modes: it rounds, so coefficients beyond the kept ones would be \
+         missing; use a real wavelet, or a plan with a border rule"
     )]
     IntegerExtension {
         /// The wavelet.
         wavelet: String,
     },
-    /// A filter length of no wavelet.
+    /// An impossible filter length.
     #[error(
         "invalid filter length {length} for `{wavelet}`: it must be even and at least 2; see `Scheme::filter_length`"
     )]
     FilterLength {
         /// The wavelet.
         wavelet: String,
-        /// The length given.
+        /// The given length.
         length: usize,
     },
-    /// Bands that no data has.
-    #[error("bands of {length} coefficients along axis {axis}: whatever the data, `{wavelet}` makes at least {needed}")]
+    /// Bands shorter than any data produces.
+    #[error("bands have {length} coefficients along axis {axis}, but `{wavelet}` makes at least {needed}")]
     ShortBand {
         /// The wavelet.
         wavelet: String,
         /// The axis.
         axis: usize,
-        /// Coefficients of the bands.
+        /// Length of the bands, in coefficients.
         length: usize,
-        /// The fewest that can be.
+        /// The minimum length.
         needed: usize,
     },
     /// Too few or too many bands.
-    #[error("{got} bands, and there are {expected} (missing ones as `None`)")]
+    #[error("{got} bands given, but the transform has {expected}; pass missing ones as `None`")]
     BandCount {
-        /// Bands of the transform.
+        /// Number of bands of the transform.
         expected: usize,
-        /// What was given.
+        /// Number of bands given.
         got: usize,
     },
     /// A resolution level that the plan does not have.
-    #[error("there is no level {level}: the plan has levels 0 (full size) to {depth}")]
+    #[error("invalid level {level}: the plan has levels 0 (full size) to {depth}")]
     NoSuchLevel {
-        /// What was asked for.
+        /// The requested level.
         level: u32,
-        /// The plan's levels.
+        /// Number of levels of the plan.
         depth: u32,
     },
     /// A workspace made by another plan.
     #[error("the workspace was made for another plan: make one with this plan's `workspace()`")]
     ForeignWorkspace,
-    /// A schedule that cannot carry the wavelet.
+    /// A schedule that does not support the wavelet.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// A schedule that was asked for and cannot carry a level.
+    /// A requested schedule that does not support a level.
     #[error("{}", ProgramError::Refused { schedule: *schedule, direction: *direction, level: *level, reason: reason.clone() })]
     Refused {
-        /// What was asked for.
+        /// The requested schedule.
         schedule: Schedule,
         /// Analysis or synthesis.
         direction: Direction,
         /// The level; 1 is the finest.
         level: u32,
-        /// What stands against it.
+        /// The reason.
         reason: String,
     },
-    /// A GPU's schedule, asked of a processor.
-    #[error("schedule `{schedule}` is made of a GPU's kernels, and the plan is for {device}: ask for `Schedule::Auto`")]
+    /// A GPU schedule for a CPU plan.
+    #[error("schedule `{schedule}` needs a GPU, but the plan is for {device}: use the `auto` schedule")]
     NoSchedule {
-        /// What was asked for.
+        /// The requested schedule.
         schedule: Schedule,
         /// The device.
         device: String,
@@ -295,42 +296,42 @@ pub enum PlanError {
         axis: usize,
         /// Its length.
         length: usize,
-        /// The most that can be.
+        /// The maximum length.
         most: usize,
     },
-    /// A generated kernel is wrong: an error in this crate, worth a report.
+    /// A generated kernel is wrong: a bug in this crate, please report it.
     #[error("{}", ProgramError::Kernel { kernel: kernel.clone(), reason: reason.clone() })]
     Kernel {
         /// Name of the kernel.
         kernel: String,
-        /// What was found.
+        /// The fault.
         reason: String,
     },
-    /// A device that runs no kernels but those of plans.
-    #[error("{device} runs no kernels but those of plans: take a CUDA device, or the interpreter")]
+    /// A device that runs only the kernels of plans.
+    #[error("{device} runs only the kernels of plans: use a CUDA device or the interpreter")]
     NoKernels {
         /// The device.
         device: String,
     },
-    /// An array of kernels that is not what was asked for.
-    #[error("an array of {len} {found} was to give more, or {wanted}")]
+    /// A kernel array that does not match the request.
+    #[error("kernel array has {len} elements of type {found}, but more of them or type {wanted} was requested")]
     KernelArray {
-        /// The type of its elements.
+        /// Element type of the array.
         found: &'static str,
-        /// How many it has.
+        /// Number of elements.
         len: usize,
-        /// The type that was asked for.
+        /// The requested type.
         wanted: &'static str,
     },
-    /// A CUDA device that is missing, or did not do what it was told.
+    /// A CUDA device that is missing or failed.
     #[error(transparent)]
     Cuda(#[from] CudaError),
-    /// An OpenCL device that is missing, or did not do what it was told.
+    /// An OpenCL device that is missing or failed.
     #[error(transparent)]
     OpenCl(#[from] OpenClError),
 }
 
-/// Each for what it is: users see one kind of error.
+/// Maps each variant to its counterpart, so users see one error type.
 impl From<ProgramError> for PlanError {
     fn from(error: ProgramError) -> PlanError {
         match error {

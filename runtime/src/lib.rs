@@ -20,8 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A wavelet is a [`Scheme`]: from the [`catalogue`], from text in the Lifting language at compile time
-//! ([`lifting!`]) or at run time ([`compile`], [`load`]). A [`Plan`] is made for one wavelet, shape and sample type; it
+//! A wavelet is a [`Scheme`]: from the [`catalogue`], or from text in the Lifting language, at compile time
+//! ([`lifting!`]) or at run time ([`compile`], [`load`]). A [`Plan`] is made for one wavelet, shape and sample type. It
 //! reads and writes slices with any strides, and `ndarray` arrays (feature `ndarray`, on by default).
 //!
 //! Integer wavelets (`i16`, `i32`, `i64`) are lossless for every input. Real ones (`f32`, `f64`, and `f16`, `bf16` as
@@ -29,14 +29,14 @@
 //!
 //! # Features
 //!
-//! All are on by default, and none changes a bit of what is computed.
+//! All are on by default, and none changes the results.
 //!
-//! - `cuda`: plans on CUDA devices; harmless where there is no CUDA. It takes `wisdom` with it.
-//! - `opencl`: plans on OpenCL devices; harmless where there is no OpenCL.
-//! - `macros`: [`lifting!`], wavelets in the source of a crate.
+//! - `cuda`: plans on CUDA devices; harmless on machines without CUDA. It enables `wisdom`.
+//! - `opencl`: plans on OpenCL devices; harmless on machines without OpenCL.
+//! - `macros`: [`lifting!`], wavelets in Rust source.
 //! - `ndarray`: plans read and write `ndarray` arrays and views.
-//! - `threads`: large transforms on the CPU use all its threads, by rayon.
-//! - `wisdom`: what was measured is read from files, and written ([`Wisdom`]).
+//! - `threads`: large transforms on the CPU use all its threads, through rayon.
+//! - `wisdom`: plans read measurements from files and write them ([`Wisdom`]).
 
 #![warn(missing_docs)]
 
@@ -85,7 +85,7 @@ pub use subband::{Subband, Tile};
 pub use text::{CompileError, compile, load};
 pub use tune::{Measured, Trial};
 
-/// The examples of README.md, run as tests.
+/// Runs the examples of README.md as tests.
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

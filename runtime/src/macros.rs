@@ -1,10 +1,10 @@
-//! `lifting!`, and what its expansion needs.
+//! The `lifting!` macro and support for its expansion.
 
 /// The Lifting language in Rust source: the same text as in a `.lift` file, checked while the crate compiles.
 ///
-/// Each `wavelet NAME { … }` becomes a static [`NAME: LazyLock<Scheme>`](crate::Scheme) to make plans from, and a module
-/// `NAME` with what the compiler makes of it. Visibility, attributes and doc comments go before `wavelet`, as before any
-/// other item; errors are reported at the token that they are about.
+/// Each `wavelet NAME { … }` becomes a static [`NAME: LazyLock<Scheme>`](crate::Scheme) for plans, and a module `NAME`
+/// with compiled functions. Visibility, attributes and doc comments go before `wavelet`, as for any other item. Errors
+/// are reported at the offending token.
 ///
 /// ```
 /// lifting::lifting! {
@@ -29,19 +29,19 @@
 ///
 /// # The module
 ///
-/// | item | what it is |
+/// | item | meaning |
 /// |---|---|
 /// | `SOURCE` | the wavelet in the language |
-/// | `forward_T`, `inverse_T` | the transform in place, for T = `i16`, `i32` (integer wavelets) or `f32`, `f64` (real ones) |
-/// | `forward_to_T`, `inverse_to_T` | the same into another array, which is faster for images |
-/// | `scratch_samples_T` | how much scratch memory they need |
-/// | `Shape`, `Error` | what is transformed, and why it was refused |
-/// | `CUDA` | the same transform in CUDA C++, as `liftc` writes it: for nvcc, or (its kernels) for NVRTC |
+/// | `forward_T`, `inverse_T` | the transform in place, T = `i16`, `i32` (integer) or `f32`, `f64` (real wavelets) |
+/// | `forward_to_T`, `inverse_to_T` | the transform into another array, faster for images |
+/// | `scratch_samples_T` | their scratch size in samples |
+/// | `Shape`, `Error` | the shape of the data, and the reason for a refusal |
+/// | `CUDA` | the transform in CUDA C++, as `liftc` writes it: for nvcc, or (its kernels) for NVRTC |
 ///
-/// The functions are what `liftc --emit rust` writes: made for this wavelet and its own border rule, dense arrays, one
-/// thread, no allocation of samples; compiled for AVX2 and AVX-512, too, and so run where the processor has it. They
-/// give the bits that a plan gives. Plans do what they do not: other border rules and sample types, strides, threads,
-/// devices. They contain no dependency on plans, and cost nothing that is not called.
+/// The functions equal the output of `liftc --emit rust`. They are specialised for this wavelet and its border rule,
+/// dense arrays and one thread, and allocate no samples. They are also compiled for AVX2 and AVX-512, and select the
+/// version at run time. They give the same bits as a plan. Plans add other border rules and sample types, strides,
+/// threads and devices. The functions do not depend on plans, and cost nothing if they are not called.
 ///
 /// ```
 /// lifting::lifting! {
@@ -65,16 +65,15 @@
 /// # Ok::<(), haar::Error>(())
 /// ```
 ///
-/// `CUDA` is a [`LazyLock`](std::sync::LazyLock): the text is made when it is first asked for, so that it costs no time
-/// where it is not.
+/// `CUDA` is a [`LazyLock`](std::sync::LazyLock): its text is made on first use only.
 ///
-/// What a back end cannot make is left out, and the module's documentation says so and why: there is no `CUDA` for wavelets that reach
-/// further than a block of threads holds.
+/// Functions that a back end cannot generate are left out; the module's documentation gives the reason. For example,
+/// there is no `CUDA` for wavelets with a longer reach than a block of threads holds.
 ///
 /// # From a file
 ///
-/// `lifting!("filters/mine.lift")` or `lifting!(pub "filters/mine.lift")` reads a file instead, its path being relative to
-/// the crate's `Cargo.toml`; the crate is compiled again when the file changes.
+/// `lifting!("filters/mine.lift")` or `lifting!(pub "filters/mine.lift")` reads a file instead. The path is relative to
+/// the crate's `Cargo.toml`; the crate is recompiled when the file changes.
 ///
 /// ```
 /// mod filters {
@@ -89,7 +88,7 @@ macro_rules! lifting {
     };
 }
 
-/// For the expansion of [`lifting!`](crate::lifting) only.
+/// Support for the expansion of [`lifting!`](crate::lifting) only.
 #[doc(hidden)]
 pub mod __private {
     use lifting_codegen::emit::Request;
@@ -97,7 +96,7 @@ pub mod __private {
     use lifting_planner::emit::{Count, General, general};
     use lifting_planner::{Machine, Schedule, Tuning};
 
-    /// The CUDA file of such a wavelet, as `liftc` writes it without options; with a gain if a profile has one.
+    /// CUDA file of such a wavelet, as `liftc` writes it without options; with a gain if a profile has one.
     pub fn cuda(source: &str) -> String {
         let scheme = scheme(source);
         let command = format!("lifting! {{ wavelet {} … }}", scheme.name());
@@ -107,7 +106,7 @@ pub mod __private {
         general(&request, &how).expect("a wavelet whose kernels the macro has seen").text
     }
 
-    /// The wavelet of a text that the macro has compiled before.
+    /// The wavelet of a text that the macro has already compiled.
     pub fn scheme(source: &str) -> crate::Scheme {
         let compiled = lifting_dsl::compile(source).expect("a text that was printed from a scheme");
         compiled.schemes.into_iter().next().expect("a text of one wavelet")

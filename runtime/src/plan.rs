@@ -12,15 +12,14 @@ use lifting_dsl::geometry::{Band, Geometry};
 use lifting_planner::{Part, Problem, Recipe};
 use std::sync::Arc;
 
-/// Stands for the sample type of a builder that has not been told it yet.
+/// Placeholder for the sample type of a builder before `.sample::<T>()`.
 #[derive(Clone, Copy, Debug)]
 pub struct Unsampled(());
 
 /// A multi-level transform of arrays of one shape and sample type, checked and prepared.
 ///
 /// Immutable, `Send + Sync`, cheap to clone. Execution is out of place ([`Plan::forward`]) or in place
-/// ([`Plan::forward_in_place`]); the methods that end in `_with` take a [`Workspace`] and allocate nothing of their
-/// own.
+/// ([`Plan::forward_in_place`]). Methods that end in `_with` take a [`Workspace`] and allocate nothing themselves.
 ///
 /// ```
 /// use lifting::{Device, Plan, catalogue};
@@ -47,7 +46,7 @@ pub(crate) struct Inner<T> {
     pub executor: Box<dyn Executor<T>>,
     pub data: Expected,
     pub coefficients: Expected,
-    /// The low bands of all levels; 0 is the whole.
+    /// Low bands of all levels; 0 is the whole array.
     pub lows: Vec<Expected>,
     pub recipe: Recipe,
 }
@@ -65,7 +64,7 @@ impl<T> std::fmt::Debug for Plan<T> {
 }
 
 impl Plan {
-    /// Starts a plan for `scheme`: say at least `.shape(…)` and `.sample::<T>()`, then `.build(&device)`.
+    /// Starts a plan for `scheme`: call at least `.shape(…)` and `.sample::<T>()`, then `.build(&device)`.
     pub fn builder(scheme: &Scheme) -> PlanBuilder<'_> {
         PlanBuilder::new(scheme)
     }
@@ -90,7 +89,7 @@ impl<T: Sample> Plan<T> {
         &self.0.problem.geometry
     }
 
-    /// Number of levels, the most along any axis.
+    /// Number of levels, the maximum over the axes.
     pub fn depth(&self) -> u32 {
         self.0.problem.geometry.depth()
     }
@@ -103,23 +102,23 @@ impl<T: Sample> Plan<T> {
         Ok(&self.low(level)?.shape)
     }
 
-    /// Samples that a plain slice of data must have: exactly so many, or at least where strides leave gaps.
+    /// Length of a plain slice of data, in samples: exact, or a minimum if strides leave gaps.
     pub fn len(&self) -> usize {
         self.0.data.span
     }
 
-    /// Whether there is no sample at all; never, as every axis has at least one.
+    /// Whether there are no samples; never true, as every axis has at least one.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Samples that a plain slice of coefficients must have: exactly so many, or at least where strides leave gaps.
+    /// Length of a plain slice of coefficients, in samples: exact, or a minimum if strides leave gaps.
     pub fn coefficient_len(&self) -> usize {
         self.0.coefficients.span
     }
 
-    /// The sub-bands of the coefficients, coarsest first, with their places in a plain slice; of a plan with tiles
-    /// those of the first one ([`Plan::tiles`] has all).
+    /// Sub-bands of the coefficients, coarsest first, with their places in a plain slice. With tiles, they are those of
+    /// the first tile ([`Plan::tiles`] has all).
     pub fn subbands(&self) -> impl ExactSizeIterator<Item = Subband> + '_ {
         let Inner { problem, coefficients, .. } = &*self.0;
         let first = problem.tile.as_ref().map(|tile| {
@@ -130,13 +129,13 @@ impl<T: Sample> Plan<T> {
         bands.map(|band| Subband::new(band, coefficients.start, &coefficients.strides))
     }
 
-    /// The sub-band of that name.
+    /// The sub-band with that name.
     pub fn subband(&self, name: &str) -> Option<Subband> {
         self.subbands().find(|band| band.name == name)
     }
 
-    /// The tiles of [`PlanBuilder::tile`], each with its sub-bands: those of one shape stand together, full ones first.
-    /// A plan without has one, the whole.
+    /// Tiles of [`PlanBuilder::tile`] with their sub-bands, grouped by shape, full tiles first. A plan without tiles
+    /// has one, the whole array.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> + '_ {
         let Inner { problem, coefficients, .. } = &*self.0;
         let parts = problem.parts().expect("the tiles were checked").unwrap_or_else(|| vec![Part::whole(problem)]);
@@ -158,38 +157,37 @@ impl<T: Sample> Plan<T> {
         })
     }
 
-    /// What the plan does, as data.
+    /// Recipe: a description of the plan as data.
     pub fn recipe(&self) -> &Recipe {
         &self.0.recipe
     }
 
-    /// The plan on device memory: slices, raw addresses and streams of the CUDA device that it was built for.
+    /// The plan on device memory: slices, raw addresses and streams of its CUDA device.
     ///
     /// # Errors
-    /// If it was built for another device.
+    /// If the plan is for another device.
     #[cfg(feature = "cuda")]
     pub fn cuda(&self) -> Result<&crate::cuda::CudaPlan<T>, PlanError> {
         let not_cuda = || crate::cuda::CudaError::NotCuda { device: self.0.recipe.device.clone() };
         Ok(self.0.executor.as_any().and_then(|executor| executor.downcast_ref()).ok_or_else(not_cuda)?)
     }
 
-    /// The plan on device memory: buffers and queues of the OpenCL device that it was built for.
+    /// The plan on device memory: buffers and queues of its OpenCL device.
     ///
     /// # Errors
-    /// If it was built for another device.
+    /// If the plan is for another device.
     #[cfg(feature = "opencl")]
     pub fn opencl(&self) -> Result<&crate::opencl::OpenClPlan<T>, PlanError> {
         let other = || crate::opencl::OpenClError::NotOpenCl { device: self.0.recipe.device.clone() };
         Ok(self.0.executor.as_any().and_then(|executor| executor.downcast_ref()).ok_or_else(other)?)
     }
 
-    /// How long a transform takes, on a device whose time means something.
+    /// Time of a transform, on a device whose time can be measured.
     pub(crate) fn microseconds(&self, direction: Direction) -> Option<Result<f64, PlanError>> {
         self.0.executor.microseconds(direction)
     }
 
-    /// Size in bytes of the scratch memory that an execution needs, known before any is made; on a CUDA device it is
-    /// device memory.
+    /// Size in bytes of the scratch memory that an execution needs; device memory on a CUDA device.
     pub fn workspace_bytes(&self) -> usize {
         self.0.executor.workspace_bytes()
     }
@@ -202,7 +200,7 @@ impl<T: Sample> Plan<T> {
     /// Analysis: data to coefficients.
     ///
     /// # Errors
-    /// If either does not suit the plan; nothing is written then.
+    /// If a buffer does not fit the plan; nothing is written then.
     pub fn forward<S, D>(&self, src: &S, dst: &mut D) -> Result<(), PlanError>
     where
         S: Source<T> + ?Sized,
@@ -214,7 +212,7 @@ impl<T: Sample> Plan<T> {
     /// [`Plan::forward`] with a workspace of this plan.
     ///
     /// # Errors
-    /// As there, and if the workspace is another plan's.
+    /// As for [`Plan::forward`], and if the workspace is another plan's.
     pub fn forward_with<S, D>(&self, src: &S, dst: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         S: Source<T> + ?Sized,
@@ -229,7 +227,7 @@ impl<T: Sample> Plan<T> {
     /// Synthesis: coefficients to data, undoing [`Plan::forward`].
     ///
     /// # Errors
-    /// If either does not suit the plan; nothing is written then.
+    /// If a buffer does not fit the plan; nothing is written then.
     pub fn inverse<S, D>(&self, src: &S, dst: &mut D) -> Result<(), PlanError>
     where
         S: Source<T> + ?Sized,
@@ -241,7 +239,7 @@ impl<T: Sample> Plan<T> {
     /// [`Plan::inverse`] with a workspace of this plan.
     ///
     /// # Errors
-    /// As there, and if the workspace is another plan's.
+    /// As for [`Plan::inverse`], and if the workspace is another plan's.
     pub fn inverse_with<S, D>(&self, src: &S, dst: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         S: Source<T> + ?Sized,
@@ -250,8 +248,8 @@ impl<T: Sample> Plan<T> {
         self.synthesise(0, &self.0.data, src, dst, workspace)
     }
 
-    /// Synthesis down to `level` and no further: a picture at reduced resolution, of [`Plan::level_shape`], contiguous
-    /// if `dst` is a plain slice. Level 0 is [`Plan::inverse`].
+    /// Synthesises only up to `level`: a picture at reduced resolution, of shape [`Plan::level_shape`], contiguous if
+    /// `dst` is a plain slice. Level 0 is [`Plan::inverse`].
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
@@ -264,7 +262,7 @@ impl<T: Sample> Plan<T> {
     /// ```
     ///
     /// # Errors
-    /// If there is no such level, or a buffer does not suit.
+    /// If the plan lacks this level, or a buffer does not fit.
     pub fn inverse_to<S, D>(&self, level: u32, src: &S, dst: &mut D) -> Result<(), PlanError>
     where
         S: Source<T> + ?Sized,
@@ -276,7 +274,7 @@ impl<T: Sample> Plan<T> {
     /// [`Plan::inverse_to`] with a workspace of this plan.
     ///
     /// # Errors
-    /// As there, and if the workspace is another plan's.
+    /// As for [`Plan::inverse_to`], and if the workspace is another plan's.
     pub fn inverse_to_with<S, D>(
         &self,
         level: u32,
@@ -292,10 +290,10 @@ impl<T: Sample> Plan<T> {
         self.synthesise(level, expected, src, dst, workspace)
     }
 
-    /// Analysis where the data is.
+    /// Analyses in place.
     ///
     /// # Errors
-    /// If the data does not suit the plan, or the plan pads.
+    /// If the data does not fit the plan, or the plan pads.
     pub fn forward_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
         self.forward_in_place_with(data, &mut self.workspace())
     }
@@ -303,7 +301,7 @@ impl<T: Sample> Plan<T> {
     /// [`Plan::forward_in_place`] with a workspace of this plan.
     ///
     /// # Errors
-    /// As there, and if the workspace is another plan's.
+    /// As for [`Plan::forward_in_place`], and if the workspace is another plan's.
     pub fn forward_in_place_with<D>(&self, data: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         D: Target<T> + ?Sized,
@@ -314,10 +312,10 @@ impl<T: Sample> Plan<T> {
         unsafe { self.0.executor.forward_in_place(data, workspace) }
     }
 
-    /// Synthesis where the coefficients are.
+    /// Synthesises in place.
     ///
     /// # Errors
-    /// If the data does not suit the plan, or the plan pads.
+    /// If the data does not fit the plan, or the plan pads.
     pub fn inverse_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
         self.inverse_in_place_with(data, &mut self.workspace())
     }
@@ -325,7 +323,7 @@ impl<T: Sample> Plan<T> {
     /// [`Plan::inverse_in_place`] with a workspace of this plan.
     ///
     /// # Errors
-    /// As there, and if the workspace is another plan's.
+    /// As for [`Plan::inverse_in_place`], and if the workspace is another plan's.
     pub fn inverse_in_place_with<D>(&self, data: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         D: Target<T> + ?Sized,
@@ -337,8 +335,8 @@ impl<T: Sample> Plan<T> {
     }
 
     /// The adjoint (transpose) T* of [`Plan::forward`], T: takes the gradient of a function of the coefficients back to
-    /// the data, so that ⟨T x, y⟩ = ⟨x, T* y⟩ up to rounding, under every border rule. Real wavelets only. The same
-    /// bits on every device.
+    /// the data. So ⟨T x, y⟩ = ⟨x, T* y⟩ up to rounding, under every border rule. Real wavelets only. All devices give
+    /// the same bits.
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
@@ -355,7 +353,7 @@ impl<T: Sample> Plan<T> {
     /// ```
     ///
     /// # Errors
-    /// If the wavelet is an integer one, the plan pads, or a buffer does not suit.
+    /// If the wavelet is an integer one, the plan pads, or a buffer does not fit.
     pub fn adjoint<S, D>(&self, src: &S, dst: &mut D) -> Result<(), PlanError>
     where
         S: Source<T> + ?Sized,
@@ -367,7 +365,7 @@ impl<T: Sample> Plan<T> {
     /// [`Plan::adjoint`] with a workspace of this plan.
     ///
     /// # Errors
-    /// As there, and if the workspace is another plan's.
+    /// As for [`Plan::adjoint`], and if the workspace is another plan's.
     pub fn adjoint_with<S, D>(&self, src: &S, dst: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         S: Source<T> + ?Sized,
@@ -380,7 +378,7 @@ impl<T: Sample> Plan<T> {
     }
 
     /// The adjoint (transpose) of [`Plan::inverse`]: takes the gradient of a function of the data back to the
-    /// coefficients it was made from.
+    /// coefficients.
     ///
     /// # Errors
     /// As for [`Plan::adjoint`].
@@ -412,7 +410,7 @@ impl<T: Sample> Plan<T> {
         unsafe { self.0.executor.adjoint(Direction::Inverse, src, dst, workspace) }
     }
 
-    /// What executes it, for callers that check views and workspaces themselves.
+    /// The executor, for callers that check views and workspaces themselves.
     pub(crate) fn executor(&self) -> &dyn Executor<T> {
         &*self.0.executor
     }

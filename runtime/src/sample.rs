@@ -1,6 +1,6 @@
 //! Sample types, and the arithmetic of lifting steps on them.
 //!
-//! Whatever a plan stores, it computes in the *work* type: the sample type itself, or `f32` for the 16-bit floats.
+//! A plan computes in the *work* type: the sample type itself, or `f32` for the 16-bit floats.
 
 use crate::data::Expected;
 use crate::device::{Device, Planning};
@@ -13,24 +13,24 @@ use lifting_planner::Problem;
 use std::sync::Arc;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A type that samples and coefficients can have: `i16`, `i32`, `i64` for integer wavelets; `f32`, `f64`, `f16` and
-/// `bf16` for real ones. The 16-bit floats are storage types: every level is computed in `f32` and rounded once.
+/// Type of samples and coefficients: `i16`, `i32`, `i64` for integer wavelets; `f32`, `f64`, `f16` and `bf16` for real
+/// ones. The 16-bit floats are storage types: every level is computed in `f32` and rounded once.
 ///
 /// The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type of samples",
+    message = "`{Self}` is not a sample type",
     label = "samples are `i16`, `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`",
-    note = "a builder is told it before `.build(&device)`: `.sample::<i16>()` for integer wavelets, `.sample::<f32>()` for real ones"
+    note = "set it before `.build(&device)`: `.sample::<i16>()` for integer wavelets, `.sample::<f32>()` for real ones"
 )]
 pub trait Sample: lifting_dsl::sample::Sample + Element + Plain + Stored<Self::Lane> {
-    /// The type that lifting steps on these samples compute in.
+    /// Work type of lifting steps on these samples.
     #[doc(hidden)]
     type Lane: Arithmetic + Stored<Self::Lane>;
-    /// Whether that is the sample type itself.
+    /// Whether the work type is the sample type itself.
     #[doc(hidden)]
     const DIRECT: bool;
-    /// What executes a problem on samples of this type. Here, and not where a plan is built: it is large, and so
-    /// compiled once for each type, with this crate.
+    /// Makes the executor of a problem on these samples. It is in this trait so that its large code is compiled once
+    /// for each type, with this crate.
     #[doc(hidden)]
     fn executor(
         device: &Device,
@@ -53,13 +53,13 @@ macro_rules! executor {
     };
 }
 
-/// How samples of this type in memory become values to compute with, and back (one rounding at most).
+/// Conversion between samples in memory and values of the work type, with one rounding at most.
 #[doc(hidden)]
 pub trait Stored<W>: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
     fn load(self) -> W;
     fn store(value: W) -> Self;
 
-    /// [`Stored::load`] of as many samples as there are.
+    /// [`Stored::load`] on slices.
     #[inline(always)]
     fn load_all(from: &[Self], to: &mut [W]) {
         for (y, x) in to.iter_mut().zip(from) {
@@ -67,7 +67,7 @@ pub trait Stored<W>: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
         }
     }
 
-    /// [`Stored::store`] of as many values as there are.
+    /// [`Stored::store`] on slices.
     #[inline(always)]
     fn store_all(from: &[W], to: &mut [Self])
     where
@@ -85,7 +85,7 @@ pub trait Plain: FromBytes + IntoBytes + Immutable + KnownLayout {}
 
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Plain for T {}
 
-/// What lifting steps are made of, on types that are plain bits.
+/// Arithmetic of lifting steps, on types that are plain bits.
 #[doc(hidden)]
 pub trait Arithmetic: lifting_dsl::sample::Arithmetic + Plain + Stored<Self> {}
 
@@ -138,15 +138,15 @@ half_float!(f16, bf16);
 /// A lifting step with its weights rounded to the work type, offsets in positions.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledStep<W: Arithmetic> {
-    /// Parity of the positions that are updated.
+    /// Parity of the updated positions.
     pub target: usize,
-    /// What happens to them.
+    /// Operation on them.
     pub kind: StepKind<W>,
-    /// Lowest and highest offset that is read, in positions; 0, 0 for a scaling.
+    /// Lowest and highest offset read, in positions; 0, 0 for a scaling.
     pub support: (isize, isize),
 }
 
-/// What a [`CompiledStep`] does.
+/// Operation of a [`CompiledStep`].
 #[derive(Clone, Debug)]
 pub(crate) enum StepKind<W: Arithmetic> {
     /// `x ∓= (Σ w·x[i+d] + r) >> s`
@@ -155,7 +155,7 @@ pub(crate) enum StepKind<W: Arithmetic> {
     Real { subtract: bool, groups: Vec<CompiledGroup<W>> },
     /// `x *= c`
     Scale { factor: W::Acc },
-    /// A stage of a lattice on every pair (u, v) of neighbours, u at the target, cyclically: [[a, b], [c, d]].
+    /// A lattice stage on every pair (u, v) of neighbours, u at the target, cyclically: [[a, b], [c, d]].
     Pair { rows: [[W::Acc; 2]; 2] },
 }
 
@@ -166,7 +166,7 @@ pub(crate) struct CompiledGroup<W: Arithmetic> {
     pub offsets: Vec<isize>,
 }
 
-/// Weights 1 and −1 are not multiplied with.
+/// A weight; 1 and −1 need no multiplication.
 #[derive(Clone, Debug)]
 pub(crate) enum GroupWeight<W: Arithmetic> {
     One,
@@ -186,7 +186,7 @@ impl<W: Arithmetic> GroupWeight<W> {
 }
 
 impl<W: Arithmetic> CompiledStep<W> {
-    /// What is executed in one direction: the stages of a lattice if there are any, else the steps.
+    /// Compiled steps of one direction: the stages of a lattice if there are any, else the steps.
     pub fn all(stages: Option<Vec<PairStage>>, steps: &[Step]) -> Vec<CompiledStep<W>> {
         match stages {
             Some(stages) => stages.iter().map(CompiledStep::pair).collect(),
@@ -203,7 +203,7 @@ impl<W: Arithmetic> CompiledStep<W> {
     pub fn new(step: &Step) -> CompiledStep<W> {
         let target = step.target().parity() as usize;
         let (lo, hi) = step.support().unwrap_or((0, 0));
-        // even[k+o] read by an odd target stands 2o−1 positions away; odd[k+o] read by an even one 2o+1.
+        // even[k+o] read by an odd target is 2o−1 positions away; odd[k+o] read by an even one 2o+1.
         let position = |offset: i32| 2 * offset as isize + 1 - 2 * target as isize;
         let kind = match step {
             Step::Integer(s) => StepKind::Integer {

@@ -1,44 +1,44 @@
-//! Sub-bands: where in the coefficients each one is.
+//! Sub-bands: places of the bands in the coefficients.
 
 use lifting_dsl::geometry::Band;
 
 /// One sub-band of a plan's coefficients.
 ///
-/// Sample (k₀, k₁, …) of the band stands at index `start + Σ kᵢ·strides[i]` of the coefficient slice.
+/// Sample (k₀, k₁, …) of the band is at index `start + Σ kᵢ·strides[i]` of the coefficient slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subband {
-    /// As codecs name them: `LL3`, `HL1` (horizontally high), `LH1`, `HH1`; in general a letter for each transformed
-    /// axis, innermost first, and the level.
+    /// Codec name: `LL3`, `HL1` (horizontally high), `LH1`, `HH1`; in general a letter for each transformed axis,
+    /// innermost first, and the level.
     pub name: String,
-    /// The level, 1 is the finest.
+    /// Level, counted from 1, the finest.
     pub level: u32,
-    /// Per axis: whether the band is high along it.
+    /// Whether the band is high, for each axis.
     pub high: Vec<bool>,
-    /// Per axis: index of the band's first sample in the coefficients.
+    /// Index of the band's first sample in the coefficients, for each axis.
     pub offset: Vec<usize>,
-    /// Per axis: number of samples; may be 0.
+    /// Number of samples along each axis; may be 0.
     pub shape: Vec<usize>,
-    /// Per axis: steps between the band's samples, in indices of the coefficients: 1 in the Mallat layout.
+    /// Steps between the band's samples along each axis, in indices of the coefficients: 1 in the Mallat layout.
     pub step: Vec<usize>,
-    /// Index of the band's first sample in a coefficient slice that is laid out by the plan's strides.
+    /// Index of the band's first sample in a coefficient slice with the plan's strides.
     pub start: usize,
-    /// Per axis: samples of that slice from one of the band's samples to the next.
+    /// Strides in that slice between the band's samples, for each axis.
     pub strides: Vec<isize>,
 }
 
-/// A tile that knows nothing of the others, and its sub-bands.
+/// An independent tile and its sub-bands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Per axis: index of its first sample, in data and coefficients.
+    /// Index of its first sample in data and coefficients, for each axis.
     pub offset: Vec<usize>,
-    /// Per axis: number of samples.
+    /// Number of samples along each axis.
     pub shape: Vec<usize>,
-    /// Its sub-bands, coarsest first, with their places in the coefficients.
+    /// Sub-bands of the tile, coarsest first, with their places in the coefficients.
     pub subbands: Vec<Subband>,
 }
 
 impl Subband {
-    /// The band of coefficients with these strides, the first of which is sample `base` of its slice.
+    /// The band of coefficients with these strides, whose first sample is at index `base` of the slice.
     pub(crate) fn new(band: Band, base: usize, strides: &[isize]) -> Subband {
         let empty = band.shape.contains(&0);
         let at: isize = band.offset.iter().zip(strides).map(|(&o, &s)| o as isize * s).sum();
@@ -66,15 +66,15 @@ impl Subband {
         self.shape.iter().product()
     }
 
-    /// Whether the band has no samples, as a band of a very short axis may.
+    /// Whether the band has no samples; possible along a very short axis.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The band's samples, in row-major order, of `coefficients` laid out by the plan's strides.
+    /// Samples of the band in row-major order, from `coefficients` with the plan's strides.
     ///
     /// # Panics
-    /// If `coefficients` is shorter than the plan's coefficients are.
+    /// If `coefficients` is shorter than the plan's coefficients.
     pub fn samples<'a, T>(&'a self, coefficients: &'a [T]) -> impl ExactSizeIterator<Item = &'a T> + 'a {
         (0..self.len()).map(move |mut index| {
             let mut at = self.start as isize;

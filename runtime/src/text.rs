@@ -3,7 +3,7 @@
 use lifting_dsl::{Diagnostic, Scheme};
 use std::path::Path;
 
-/// Why text is not a wavelet.
+/// Reason why text is not a wavelet.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
@@ -12,10 +12,10 @@ pub enum CompileError {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
-    /// The text has errors: all of them, with their places. `Display` prints them with line and column.
+    /// Errors of the text, with their places. `Display` prints line and column.
     #[error("{}", render(source_text, diagnostics))]
     Diagnostics {
         /// The text.
@@ -23,27 +23,27 @@ pub enum CompileError {
         /// Its errors.
         diagnostics: Vec<Diagnostic>,
     },
-    /// The text has no wavelet of that name.
+    /// The text has no wavelet with that name.
     #[error("{file} has no wavelet `{name}`; it has {}", available.join(", "))]
     NoSuchWavelet {
-        /// Where it was looked for.
+        /// The searched file.
         file: String,
         /// The name.
         name: String,
-        /// What is there.
+        /// Names of its wavelets.
         available: Vec<String>,
     },
-    /// The text has several wavelets, and none was named.
+    /// The text has several wavelets, and the caller named none.
     #[error("{file} has several wavelets: choose one of {} (as {file}#NAME)", available.join(", "))]
     Several {
         /// The file.
         file: String,
-        /// What is there.
+        /// Names of its wavelets.
         available: Vec<String>,
     },
 }
 
-/// One line an error: `3:14: error[L0301]: message`.
+/// Renders one line per error: `3:14: error[L0301]: message`.
 fn render(source: &str, diagnostics: &[Diagnostic]) -> String {
     let lines = diagnostics.iter().map(|d| {
         let before = source.get(..d.span().start).unwrap_or(source);
@@ -74,10 +74,10 @@ pub fn compile(text: &str) -> Result<Vec<Scheme>, CompileError> {
     }
 }
 
-/// Reads a `.lift` file and compiles the wavelet called `name` in it, or its only one.
+/// Reads a `.lift` file and compiles its wavelet `name`, or its only one.
 ///
 /// # Errors
-/// If the file cannot be read, does not compile, or does not have the wavelet.
+/// If the file cannot be read, does not compile, or lacks the wavelet.
 pub fn load(path: impl AsRef<Path>, name: Option<&str>) -> Result<Scheme, CompileError> {
     let path = path.as_ref();
     let file = path.display().to_string();

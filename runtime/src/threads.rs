@@ -1,9 +1,8 @@
-//! The thread pool of a process: rayon's, and in a forked child a pool of its own.
+//! The thread pool of a process: rayon's, and a separate pool in a forked child.
 //!
-//! Of a process's threads only the forking one lives on in a child. Rayon's pool has no workers there, and work given
-//! to it would never be done.
+//! A fork keeps only the forking thread. In the child, rayon's pool has no workers, and its work would never finish.
 
-/// Most threads of a plan on a CPU: more pieces than that would only take memory.
+/// Maximum number of threads of a CPU plan: more pieces would only take memory.
 pub fn most() -> usize {
     available().max(64)
 }
@@ -16,7 +15,7 @@ pub fn available() -> usize {
     1
 }
 
-/// Runs work that uses rayon, in the pool of this process.
+/// Runs work that uses rayon in this process's pool.
 pub fn install<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     #[cfg(all(feature = "threads", unix))]
     if let Some(pool) = forked::pool() {
@@ -35,9 +34,9 @@ mod forked {
         pool: ThreadPool,
     }
 
-    /// The process in which rayon's own pool runs; 0 before the first use.
+    /// Process of rayon's global pool; 0 before the first use.
     static FIRST: AtomicU32 = AtomicU32::new(0);
-    /// The pool of the latest forked process. Pools are never freed: there is one a process at most.
+    /// Pool of the latest forked process. Pools are never freed: a process has at most one.
     static CHILD: AtomicPtr<Child> = AtomicPtr::new(std::ptr::null_mut());
 
     /// The pool of a forked child; `None` in the first process and inside a pool.
@@ -56,15 +55,15 @@ mod forked {
             return Some(&child.pool);
         }
         let pool = ThreadPoolBuilder::new().num_threads(super::available()).build().or_else(|_| {
-            // A pool of the calling thread starts no thread and cannot fail for want of one.
+            // A pool of the calling thread starts no thread, so it cannot fail to.
             ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
         });
         let child = Box::into_raw(Box::new(Child { process, pool: pool.ok()? }));
         match CHILD.compare_exchange(current, child, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: leaked just now.
+            // SAFETY: just leaked.
             Ok(_) => Some(unsafe { &(*child).pool }),
             Err(other) => {
-                // SAFETY: no other thread has seen this one, and `other` was leaked by the thread that was faster.
+                // SAFETY: no other thread has seen this one; a faster thread leaked `other`.
                 unsafe {
                     drop(Box::from_raw(child));
                     Some(&(*other).pool)

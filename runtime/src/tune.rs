@@ -1,5 +1,5 @@
-//! Measuring instead of predicting: the candidates of every level, and of several in one launch, run on the device, and
-//! the fastest kept as wisdom.
+//! Tuning: measures the candidates of every level, and of several levels in one launch, and keeps the fastest as
+//! wisdom.
 
 use crate::builder::PlanBuilder;
 use crate::device::Device;
@@ -10,33 +10,33 @@ use lifting_codegen::schedule::{Direction, SCHEDULES, Shape};
 use lifting_planner::{Choice, Only, Schedule, Together, Way, Wisdom, scalar_of};
 use std::fmt;
 
-/// One candidate for one level, or for several, to be measured.
+/// One candidate to measure, for one level or for several.
 #[derive(Debug)]
 pub struct Trial<'a, T> {
-    /// Analysis or synthesis: what of the plan is to be measured.
+    /// Direction to measure: analysis or synthesis.
     pub direction: Direction,
-    /// The level of the plan that is tuned; 1 is the finest.
+    /// Level of the tuned plan; 1 is the finest.
     pub level: u32,
-    /// How many levels it is about, that one included.
+    /// Number of levels, including this one.
     pub levels: u32,
-    /// What the trial takes. Where several levels are launched one by one, what the first of them takes.
+    /// Candidate of the trial. For several levels launched one by one, that of the first level.
     pub way: Way,
-    /// A plan of those levels, which takes it.
+    /// Plan of those levels with this candidate.
     pub plan: &'a Plan<T>,
 }
 
-/// What was measured of a candidate.
+/// Measurement of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Analysis or synthesis.
     pub direction: Direction,
-    /// The level; 1 is the finest.
+    /// Level; 1 is the finest.
     pub level: u32,
-    /// How many levels were measured, that one included.
+    /// Number of measured levels, including this one.
     pub levels: u32,
-    /// The candidate. Where several levels were launched one by one, what the first of them takes.
+    /// The candidate. For several levels launched one by one, that of the first level.
     pub way: Way,
-    /// How long it took.
+    /// Time in microseconds.
     pub microseconds: f64,
 }
 
@@ -55,13 +55,13 @@ impl fmt::Display for Measured {
 }
 
 impl<T: Sample> PlanBuilder<'_, T> {
-    /// Measures the candidates of every level on the device and notes the fastest in `wisdom`, for
-    /// [`PlanBuilder::wisdom`] and [`Wisdom::save`]; then, wherever several levels could be one launch, whether they
-    /// are faster so than one by one. Gives all that was measured. Takes seconds to minutes, most of it for compiling
-    /// kernels, and memory for a few arrays of the plan's size; nothing else should run on the device.
+    /// Measures the candidates of every level on the device and stores the fastest in `wisdom`, for
+    /// [`PlanBuilder::wisdom`] and [`Wisdom::save`]. Then it compares several levels in one launch with the same levels
+    /// one by one. Returns all measurements. Takes seconds to minutes, mostly for compiling kernels, and memory for a
+    /// few arrays of the plan's size. Nothing else should run on the device.
     ///
-    /// On the interpreter, which has no time of its own, predictions stand for measurements; on the CPU there is
-    /// nothing to choose.
+    /// On the interpreter, which has no meaningful time, predictions replace measurements. On the CPU there is no
+    /// choice.
     ///
     /// ```
     /// use lifting::{Device, Plan, Reason, Wisdom, catalogue};
@@ -75,13 +75,13 @@ impl<T: Sample> PlanBuilder<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// As for [`PlanBuilder::build`], and if the device fails while it measures; what was measured until then is kept.
+    /// As for [`PlanBuilder::build`], and if the device fails while measuring; earlier measurements are kept.
     pub fn tune(&self, device: &Device, wisdom: &mut Wisdom) -> Result<Vec<Measured>, PlanError> {
         self.tune_with(device, wisdom, |trial| {
             if let Some(measured) = trial.plan.microseconds(trial.direction) {
                 return measured;
             }
-            // Of several levels, each counts for what it has of the first one's samples.
+            // Weights each of several levels by its share of the first one's samples.
             let samples = |choice: &Choice| choice.shape.iter().product::<usize>() as f64;
             let choices = || trial.plan.recipe().choices.iter().filter(|choice| choice.direction == trial.direction);
             let first = choices().next().map_or(1.0, samples).max(1.0);
@@ -89,10 +89,10 @@ impl<T: Sample> PlanBuilder<'_, T> {
         })
     }
 
-    /// [`PlanBuilder::tune`] with a measurement of one's own, in microseconds.
+    /// [`PlanBuilder::tune`] with a custom measurement, in microseconds.
     ///
     /// # Errors
-    /// As there, and what `measure` fails with.
+    /// As for [`PlanBuilder::tune`], and errors of `measure`.
     pub fn tune_with(
         &self,
         device: &Device,
@@ -102,7 +102,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         let plan = self.clone().schedule(Schedule::Auto).wisdom(&Wisdom::default()).build(device)?;
         let mut all = self.tune_levels(&plan, device, wisdom, &mut measure)?;
         for choice in &plan.recipe().choices {
-            // What wisdom calls the same is one question: the last two levels may be two or all that are left.
+            // Wisdom treats equal cases as one: the last two levels may be two, or all remaining ones.
             let mut asked: Vec<Together> = Vec::new();
             for together in &choice.together {
                 match asked.iter_mut().find(|other| other.case == together.case) {
@@ -117,7 +117,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(all)
     }
 
-    /// Every level by itself.
+    /// Tunes every level by itself.
     fn tune_levels(
         &self,
         plan: &Plan<T>,
@@ -127,7 +127,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
     ) -> Result<Vec<Measured>, PlanError> {
         let mut all: Vec<Measured> = Vec::new();
         for choice in &plan.recipe().choices {
-            // Where there is nothing to choose there is nothing to know.
+            // Without a choice there is nothing to learn.
             let Some(case) = &choice.case else { continue };
             let direction = choice.direction;
             let mut found: Vec<Measured> = Vec::new();
@@ -153,8 +153,8 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(all)
     }
 
-    /// Measures a plan of a choice's level and those after it, so many in all, unless it cannot be, or what it takes is
-    /// among what was found.
+    /// Measures a plan of `levels` levels from the choice's on. Skips an impossible plan, and a candidate that was
+    /// already measured.
     fn attempt(
         &self,
         (plan, device): (&Plan<T>, &Device),
@@ -166,7 +166,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         let Choice { direction, level, .. } = *choice;
         let trial = match self.clone().only_levels(plan.geometry(), (level - 1, levels), only).build(device) {
             Ok(trial) => trial,
-            // A shape that the wavelet or the kernel's resources do not allow.
+            // The wavelet or the kernel's resources do not allow the shape.
             Err(PlanError::Refused { .. }) => return Ok(()),
             Err(e) => return Err(e),
         };
@@ -178,8 +178,8 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(())
     }
 
-    /// Several levels in one launch, or the last one in a launch for several, against the same levels one by one, each
-    /// as wisdom says by now.
+    /// Compares several levels in one launch, or a last level in a launch for several, with the same levels one by one,
+    /// each by current wisdom.
     fn tune_together(
         &self,
         plan: &Plan<T>,
@@ -202,7 +202,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         }
         if let Some(&Measured { way, microseconds, .. }) = fastest(&all) {
             let way = Some(way).filter(|way| way.is_of_several());
-            // Of one level it is known already what is the fastest else.
+            // For a single level, the fastest other candidate is already known.
             if levels > 1 || way.is_some() {
                 wisdom.note(together.case.clone(), way, microseconds);
             }
@@ -211,7 +211,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
     }
 }
 
-/// What the schedules of one level, or of several, would have measured, by what plans consider.
+/// Shapes that the schedules of one level, or of several, want measured, given the shapes that plans consider.
 fn trials<T: Sample>(considered: &[Shape], of_several: bool) -> impl Iterator<Item = Shape> {
     let schedules = SCHEDULES.iter().filter(move |schedule| schedule.extent().is_of_several() == of_several);
     schedules.flat_map(|&schedule| {
@@ -220,13 +220,13 @@ fn trials<T: Sample>(considered: &[Shape], of_several: bool) -> impl Iterator<It
     })
 }
 
-/// What the schedule that was the fastest would have measured besides.
+/// Further shapes that the fastest schedule wants measured.
 fn refined(all: &[Measured]) -> Vec<Shape> {
     let shape = fastest(all).and_then(|fastest| fastest.way.shape());
     shape.map(|shape| shape.schedule().refined(shape)).unwrap_or_default()
 }
 
-/// The fastest, if a time makes sense.
+/// The fastest measurement with a valid time.
 fn fastest(all: &[Measured]) -> Option<&Measured> {
     let valid = all.iter().filter(|m| m.microseconds.is_finite() && m.microseconds > 0.0);
     valid.min_by(|a, b| a.microseconds.total_cmp(&b.microseconds))

@@ -1,5 +1,5 @@
-//! The adjoint on the CPU and on interpreted kernels: bit for bit what the oracle gives, for every border rule, level, layout, origin, order of axes
-//! and stride; and an adjoint it is.
+//! Adjoints on the CPU and on interpreted kernels, bit for bit against the oracle: every border rule, level, layout,
+//! origin, order of axes and stride; inner products confirm that they are adjoints.
 
 use crate::support::noise;
 use lifting::{
@@ -8,7 +8,7 @@ use lifting::{
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 
-/// No step reads symmetrically, and scalings stand between them.
+/// A wavelet whose steps all read asymmetrically, with scalings between them.
 fn skew() -> Scheme {
     let text = "wavelet skew { domain real;
         odd -= 1/3*even[-1] + 3/4*even[0] - 1/5*even[2]; odd *= 5/4;
@@ -91,13 +91,13 @@ fn adjoints_equal_the_oracle() {
     }
 }
 
-/// Whatever schedule was asked for, ends of lines are doubled and halved at every level: where blocks are inside and at
-/// borders, where rows are whole vectors and where they begin anywhere, in images and in volumes.
+/// Every schedule doubles and halves the ends of lines at every level: blocks inside and at borders, aligned and
+/// unaligned rows, images and volumes.
 #[test]
 fn every_schedule_doubles_ends() {
     let scheme = catalogue::find("cdf97").unwrap();
     let mut taken = 0;
-    // Of some the last column is the last one of a block, where that does not look beyond the image.
+    // Some of these widths end at the last column of a block that does not look beyond the image.
     let wide = [216, 232, 240, 248].map(|columns| [48, columns]);
     let wide = wide.iter().map(|shape| (&shape[..], 2));
     let others = [(&[40, 320][..], 2), (&[37, 211], 3), (&[12, 20, 48], 1), (&[9, 13, 30], 2), (&[700], 3)];
@@ -108,7 +108,7 @@ fn every_schedule_doubles_ends() {
         let y: Vec<f32> = noise(n, 7);
         let [mut back, mut forth, mut got] = [(); 3].map(|()| vec![0.0; n]);
         cpu.adjoint(&y, &mut back).unwrap();
-        // A workspace serves the transform and its adjoint, one after the other.
+        // One workspace serves the transform and its adjoint in turn.
         let mut workspace = cpu.workspace();
         cpu.forward_with(&y, &mut got, &mut workspace).unwrap();
         cpu.inverse_adjoint_with(&y, &mut forth, &mut workspace).unwrap();
@@ -128,7 +128,7 @@ fn every_schedule_doubles_ends() {
     assert!(taken > 30, "{taken}");
 }
 
-/// ⟨T x, y⟩ = ⟨x, T* y⟩, through plans alone, with strides and threads.
+/// ⟨T x, y⟩ = ⟨x, T* y⟩, with plans only, with strides and threads.
 #[test]
 fn inner_products_agree() {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -166,7 +166,7 @@ fn what_has_no_adjoint_says_so() {
     assert!(matches!(plan.adjoint(&[0.0; 7], &mut [0.0; 8]).unwrap_err(), PlanError::TooShort { .. }));
 }
 
-/// Whatever ran in a workspace before: beyond the border there are zeros, and not what it left.
+/// Values beyond the border are zero, whatever an earlier run left in the workspace.
 #[test]
 fn workspaces_may_hold_anything() {
     let scheme = catalogue::find("cdf97").unwrap();

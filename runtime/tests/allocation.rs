@@ -1,4 +1,4 @@
-//! Execution with a workspace allocates nothing.
+//! Execution with a workspace does not allocate.
 
 use lifting::{Device, Plan, catalogue, f16};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +8,7 @@ thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
 
 struct Counting;
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: forwards all calls to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
@@ -23,7 +23,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of this thread in `f`.
+/// Number of allocations of this thread in `f`.
 fn allocations(f: impl FnOnce()) -> usize {
     let before = COUNT.with(Cell::get);
     f();
@@ -32,7 +32,7 @@ fn allocations(f: impl FnOnce()) -> usize {
 
 #[test]
 fn nothing_is_allocated_with_a_workspace() {
-    assert!(allocations(|| drop(vec![0u8; 100])) > 0, "the count counts");
+    assert!(allocations(|| drop(vec![0u8; 100])) > 0, "the counter works");
     let cdf97 = catalogue::find("cdf97").unwrap();
     let builder = Plan::builder(&cdf97).shape(&[101, 67, 3]).axes(&[0, 1]).levels(4);
     let cpu = Device::cpu_with_threads(1);
@@ -49,7 +49,7 @@ fn nothing_is_allocated_with_a_workspace() {
     });
     assert_eq!(count, 0);
 
-    // A storage type, and padding: the parts of a workspace that f32 does without.
+    // A storage type and padding use the parts of a workspace that f32 does not need.
     let plan = builder.pad(lifting::Pad::Edge).sample::<f16>().build(&cpu).unwrap();
     let (mut a, mut b) = (vec![f16::ONE; plan.len()], vec![f16::ZERO; plan.coefficient_len()]);
     let mut ws = plan.workspace();

@@ -1,4 +1,4 @@
-//! Levels that keep all that depends on the data: the bits of the oracle, and reconstruction.
+//! Expansive levels: bits of the oracle, and reconstruction.
 
 use lifting::{Device, Expansive, Extension, Sample, SampleType, Scheme, Strided, catalogue, f16};
 use lifting_dsl::oracle;
@@ -11,7 +11,7 @@ fn bits<T: Sample>(x: &[T]) -> Vec<u64> {
     x.iter().map(|v| v.to_f64().to_bits()).collect()
 }
 
-/// The window of an array.
+/// Window of an array.
 fn window<T: Sample>(array: &[T], extended: &[usize], at: &[usize], shape: &[usize]) -> Vec<T> {
     (0..shape.iter().product())
         .map(|mut index: usize| {
@@ -37,7 +37,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     let expected = definition.forward(&data).unwrap();
     let ours = Expansive::<T>::new(scheme, scheme.filter_length(), shape, rules, device).unwrap();
     let len = ours.extended_len();
-    // Scratch and results hold what was there before.
+    // Scratch and results hold arbitrary old values.
     let (mut coefficients, mut scratch) = (samples::<T>(len), samples::<T>(len));
     ours.forward(&data[..], &mut coefficients, &mut scratch).unwrap();
 
@@ -51,7 +51,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
         bands.push(samples);
     }
 
-    // Of the bands alone, as synthesis has them.
+    // Synthesis from bands alone.
     let back = Expansive::<T>::of_bands(scheme, scheme.filter_length(), &n, rules, device).unwrap();
     let strides = strides(&n);
     // SAFETY: the bands are contiguous arrays of that shape.
@@ -70,7 +70,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
         assert!((a.to_f64() - b.to_f64()).abs() < bound, "{}: {a:?} for {b:?}", what());
     }
 
-    // The gradient of the bands, and that of what synthesis makes.
+    // Gradients with respect to the bands and to the synthesised data.
     let mut gradient = samples::<T>(data.len());
     let (mut scratch, mut workspace) = (samples::<T>(2 * len), ours.workspace());
     ours.adjoint_with(&views, &mut gradient, &mut scratch, &mut workspace).unwrap();
@@ -88,7 +88,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     }
 }
 
-/// Where band number `band` begins among bands that are one beside the other.
+/// Start of band number `band` in an array of adjacent bands.
 fn places(n: &[usize], rules: &[Option<Extension>], band: usize) -> Vec<usize> {
     let mut bit = 1 << rules.iter().flatten().count();
     let at = |(&n, rule): (&usize, &Option<Extension>)| {
@@ -104,7 +104,7 @@ fn strides(shape: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// CPUs with so many threads.
+/// CPUs with one and two threads.
 const ONE: Device = Device::Cpu { threads: 1 };
 const TWO: Device = Device::Cpu { threads: 2 };
 
@@ -116,7 +116,7 @@ fn lines_have_the_oracles_bits_and_reconstruct() {
         let scheme = catalogue::find(name).unwrap();
         for rule in Extension::ALL {
             for n in [1, 2, 3, 4, 7, 16, 33] {
-                // An odd line of the periodized modes is another line, of one sample more.
+                // In the periodized modes, an odd line is extended by one sample.
                 check::<f64>(&scheme, &[n], &[Some(rule)], &ONE);
             }
             check::<f32>(&scheme, &[50], &[Some(rule)], &ONE);
@@ -137,7 +137,7 @@ fn arrays_have_the_oracles_bits_and_reconstruct() {
             check::<f32>(&scheme, &[11, 4], &[Some(rule), None], &ONE);
             check::<f64>(&scheme, &[3, 8, 5], &[Some(rule), None, Some(other)], &ONE);
             check::<f32>(&scheme, &[4, 6, 5], &[Some(rule); 3], &ONE);
-            // Rows so long that their margins are longer.
+            // Rows long enough for wider margins.
             check::<f32>(&scheme, &[3, 701], &[Some(rule); 2], &ONE);
             check::<f64>(&scheme, &[2, 300], &[None, Some(rule)], &ONE);
         }
@@ -145,7 +145,7 @@ fn arrays_have_the_oracles_bits_and_reconstruct() {
     }
 }
 
-/// The kernels that GPUs run extend the data themselves.
+/// GPU kernels extend the data themselves.
 #[test]
 fn kernels_have_the_oracles_bits() {
     let scheme = catalogue::find("bior2.2").unwrap();
@@ -158,7 +158,7 @@ fn kernels_have_the_oracles_bits() {
         check::<f32>(&scheme, &[7, 9], &[Some(rule), Some(other)], &Device::Interpreter);
         check::<f32>(&scheme, &[3, 5, 4], &[Some(rule), None, Some(other)], &Device::Interpreter);
     }
-    // Rows so long that their margins are longer; filters that go round a short line.
+    // Rows long enough for wider margins; filters longer than the line.
     check::<f32>(&scheme, &[2, 600], &[None, Some(Extension::Antireflect)], &Device::Interpreter);
     let db10 = catalogue::find("db10").unwrap();
     for rule in [Extension::Symmetric, Extension::Periodic, Extension::Antireflect] {
@@ -166,7 +166,7 @@ fn kernels_have_the_oracles_bits() {
     }
 }
 
-/// Where nothing is rounded, what comes back is the transpose to the bit.
+/// Without rounding, the adjoint equals the transpose bit for bit.
 #[test]
 fn adjoints_are_transposes() {
     let text = "wavelet exact { domain real; odd -= 1/2*even[0] + 1/2*even[1]; even += 1/4*odd[-1] + 1/2*odd[0]; }";
@@ -192,7 +192,7 @@ fn adjoints_are_transposes() {
     }
 }
 
-/// What a sum of samples is where factors are not ±1 depends on its order; long extensions of short lines go far.
+/// With factors other than ±1, the sum depends on its order; long extensions of short lines go far.
 #[test]
 fn long_filters_go_round_short_lines() {
     for name in ["db38", "coif17", "sym20", "bior6.8", "dmey"] {
@@ -232,15 +232,15 @@ fn what_cannot_be_is_said() {
     let said = |result: Result<Expansive<f32>, lifting::PlanError>| result.unwrap_err().to_string();
     let (db4, legall) = (catalogue::find("db4").unwrap(), catalogue::find("legall53").unwrap());
     let rule = Some(Extension::Smooth);
-    assert!(said(Expansive::new(&legall, 6, &[8], &[rule], &ONE)).contains("`legall53` is an integer wavelet"));
+    assert!(said(Expansive::new(&legall, 6, &[8], &[rule], &ONE)).contains("integer wavelet `legall53` has no"));
     assert!(said(Expansive::new(&db4, 8, &[8, 0], &[rule, None], &ONE)).contains("axis 1 has length 0"));
     assert!(said(Expansive::new(&db4, 8, &[8, 8], &[rule], &ONE)).contains("1 extensions for 2 axes"));
     let short = said(Expansive::of_bands(&db4, 8, &[3], &[rule], &ONE));
-    assert_eq!(short, "bands of 3 coefficients along axis 0: whatever the data, `db4` makes at least 4");
+    assert_eq!(short, "bands have 3 coefficients along axis 0, but `db4` makes at least 4");
     assert!(said(Expansive::new(&db4, 8, &[1, usize::MAX / 2], &[None, rule], &ONE)).contains("more samples than"));
     let dwt = Expansive::<f32>::new(&db4, 8, &[8], &[rule], &ONE).unwrap();
     let error = dwt.forward(&[0.0; 8], &mut [0.0; 9], &mut [0.0; 9]).unwrap_err().to_string();
     assert!(error.starts_with("the scratch needs"), "{error}");
     let error = dwt.inverse::<[f32]>(&[None], &mut [], &mut []).unwrap_err().to_string();
-    assert_eq!(error, "1 bands, and there are 2 (missing ones as `None`)");
+    assert_eq!(error, "1 bands given, but the transform has 2; pass missing ones as `None`");
 }

@@ -1,8 +1,8 @@
-//! Shapes beyond what memory holds: plans of them are made or refused, with the reason, and nothing is allocated, wraps or panics.
+//! Shapes beyond memory: plans are made or refused with the reason; nothing is allocated, wraps or panics.
 
 use lifting::{Boundary, Device, Pad, Plan, PlanError, Schedule, catalogue};
 
-/// Lengths around the limits of 16, 31, 32, 63 and 64 bits.
+/// Lengths near the limits of 16, 31, 32, 63 and 64 bits.
 const LENGTHS: [usize; 10] = [
     3,
     46_341,
@@ -27,7 +27,7 @@ fn answers(shape: &[usize], levels: u32, device: &Device) {
         match builder.build(device) {
             Ok(plan) => {
                 assert_eq!(Some(plan.len()), samples);
-                // What it says about itself is within what can be addressed.
+                // All reported sizes can be addressed.
                 let bytes = plan.coefficient_len().checked_mul(2).unwrap();
                 assert!(bytes <= isize::MAX as usize && plan.workspace_bytes() <= isize::MAX as usize);
                 for band in plan.subbands() {
@@ -74,7 +74,7 @@ fn what_is_too_much_is_named() {
     let long = 1 << 31;
     assert!(matches!(build(&[long], &Device::Interpreter), Err(PlanError::AxisTooLong { axis: 0, .. })));
     assert!(build(&[long], &Device::cpu()).is_ok());
-    // Strides reach beyond the samples.
+    // Strides that reach far beyond the samples.
     let far = |strides: &[isize]| {
         let plan = Plan::builder(&wavelet).shape(&[3, 3]).strides(strides).sample::<i16>();
         plan.build(&Device::cpu()).map(|plan| plan.len())
@@ -87,7 +87,7 @@ fn what_is_too_much_is_named() {
 #[test]
 fn every_schedule_takes_or_refuses_large_images() {
     let wavelet = catalogue::find("legall53").unwrap();
-    // Filters are not for integers.
+    // Filtering schedules do not support integers.
     for schedule in Schedule::all().filter(|schedule| schedule.has_lifting_bits()) {
         for shape in
             [&[46_341, 46_342][..], &[65_535, 65_537], &[3, 2_000_000_000], &[2_000_000_000, 3], &[70_000, 900, 800]]

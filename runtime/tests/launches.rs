@@ -1,5 +1,5 @@
-//! What plans launch on devices, run by the interpreter of kernels and held against the oracle, bit for bit: every border
-//! rule, layout, origin, order of axes, number of levels, sample type, both directions, in place and out.
+//! Launches of plans, run by the kernel interpreter and compared with the oracle, bit for bit: every border rule,
+//! layout, origin, order of axes, number of levels and sample type, both directions, in place and out of place.
 
 use crate::support::{self, lattices, noise, scheme};
 use lifting::{Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, f16};
@@ -30,7 +30,7 @@ impl Case {
     }
 }
 
-/// Every element of a box within an array, row-major.
+/// Elements of a box within an array, row-major.
 fn within<T: Sample>(data: &[T], whole: &[usize], offset: &[usize], shape: &[usize], step: &[usize]) -> Vec<T> {
     (0..shape.iter().product())
         .map(|mut index| {
@@ -45,8 +45,8 @@ fn within<T: Sample>(data: &[T], whole: &[usize], offset: &[usize], shape: &[usi
         .collect()
 }
 
-/// One pass an axis; what plans choose, at these sizes both axes at once wherever that can be; and of what else can be
-/// asked for, in turn those of a level of two axes, and all others that are for the case.
+/// Checks one pass an axis, and the planner's choice: at these sizes both axes at once, if possible. It also checks the
+/// schedules for two axes in rotation, and all others that fit the case.
 fn check<T: Sample>(scheme: &Scheme, case: &Case) {
     check_with::<T>(scheme, case, Schedule::Separate);
     check_with::<T>(scheme, case, Schedule::Auto);
@@ -61,7 +61,7 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case) {
     }
 }
 
-/// Gives the number of passes over two axes or three.
+/// Returns the number of passes over two or three axes.
 fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> usize {
     let Case { shape, levels, order, origins, boundary, layout } = case;
     let geometry = Geometry::new(shape, origins, levels, order).unwrap();
@@ -115,7 +115,7 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
     plan.recipe().passes.iter().filter(|p| p.axes.len() > 1).count()
 }
 
-/// Those that all tests of plans have.
+/// Cases common to all tests of plans.
 fn cases() -> Vec<Case> {
     let case = |((shape, levels, order, origins), boundary, layout): support::Case| Case {
         boundary,
@@ -157,7 +157,7 @@ fn reals() {
     }
 }
 
-/// Rows that are long enough for warps to take several strips at once, and no multiple of them.
+/// Rows long enough for warps to take several strips at once, but not a multiple of them.
 #[test]
 fn long_rows() {
     for (i, boundary) in Boundary::ALL.into_iter().enumerate() {
@@ -209,7 +209,7 @@ fn orthogonal_banks() {
     }
 }
 
-/// Three wavelets in five types, one of them in two forms; gives the number of passes over two axes or three of each.
+/// Checks three wavelets in five types, one in two forms; returns the number of passes over two or three axes of each.
 fn check_types(case: &Case, schedule: Schedule) -> [usize; 6] {
     [
         check_with::<f32>(&scheme("cdf97"), case, schedule),
@@ -221,7 +221,7 @@ fn check_types(case: &Case, schedule: Schedule) -> [usize; 6] {
     ]
 }
 
-/// An image that is padded, against the CPU.
+/// Checks a padded image against the CPU.
 fn check_padded(schedule: Schedule) {
     let cdf97 = scheme("cdf97");
     same_as_cpu::<f32>(|device| {
@@ -231,7 +231,8 @@ fn check_padded(schedule: Schedule) {
     });
 }
 
-/// Two levels in one launch where that can be: with other levels below, batch axes, either order of the axes and layout, in all types, padded.
+/// Two levels in one launch: with further levels below, batch axes, both orders of the axes, both layouts, all types,
+/// padded.
 #[test]
 fn two_levels() {
     let cases = [
@@ -251,7 +252,7 @@ fn two_levels() {
     check_padded(Schedule::CASCADE);
 }
 
-/// What two levels in one launch cannot be, in words.
+/// Reasons that exclude two levels in one launch.
 #[test]
 fn two_levels_are_refused_in_words() {
     let cdf97 = scheme("cdf97");
@@ -272,7 +273,8 @@ fn two_levels_are_refused_in_words() {
     }
 }
 
-/// All levels from the first that is small enough in one launch: with larger ones before, batch axes, either order of the axes and layout, any border rule, in all types, padded.
+/// All remaining levels in one launch, from the first that is small enough: with larger levels before, batch axes, both
+/// orders of the axes, both layouts, any border rule, all types, padded.
 #[test]
 fn all_levels_that_are_left() {
     let cases = [
@@ -292,7 +294,7 @@ fn all_levels_that_are_left() {
     check_padded(Schedule::PYRAMID);
 }
 
-/// What cannot be in one launch with all levels after it, in words.
+/// Reasons that exclude a level and all later ones from one launch.
 #[test]
 fn levels_that_are_left_are_refused_in_words() {
     let cdf97 = scheme("cdf97");
@@ -309,7 +311,8 @@ fn levels_that_are_left_are_refused_in_words() {
     }
 }
 
-/// Three axes in one pass at every level: with batch axes before and between, in either layout, at odd origins, in all types, padded, strided.
+/// Three axes in one pass at every level: batch axes before and between, both layouts, odd origins, all types, padded,
+/// strided.
 #[test]
 fn volumes() {
     let cases = [
@@ -346,7 +349,7 @@ fn volumes() {
     });
 }
 
-/// Whether plans take blocks of whole vectors where they are asked to, or the case is none.
+/// Whether a plan takes blocks of whole vectors on request, or the case is invalid.
 fn runs_as_lattice<T: Sample>(scheme: &Scheme, case: &Case) -> bool {
     check_with::<T>(scheme, case, Schedule::Lattice);
     let plan = Plan::builder(scheme).shape(&case.shape).levels_per_axis(&case.levels).axis_order(&case.order);
@@ -357,7 +360,7 @@ fn runs_as_lattice<T: Sample>(scheme: &Scheme, case: &Case) -> bool {
     }
 }
 
-/// Levels stay in single precision between their passes and are rounded once.
+/// Levels stay in single precision between passes and are rounded once.
 #[test]
 fn storage_types() {
     for (i, case) in cases().into_iter().enumerate() {
@@ -368,7 +371,7 @@ fn storage_types() {
     }
 }
 
-/// Every height and width from 1 on, as many levels as there are.
+/// Every height and width from 1 on, with all possible levels.
 #[test]
 fn small_sizes() {
     for n in (1..14).chain([33, 70]) {
@@ -401,7 +404,7 @@ fn same_as_cpu<T: Sample>(build: impl Fn(&Device) -> Result<Plan<T>, PlanError>)
     assert_eq!(run(&cpu), run(&gpu), "{}", cpu.recipe());
 }
 
-/// What only plans know: formats, padding, strides.
+/// Features of plans only: formats, padding, strides.
 #[test]
 fn profiles_padding_and_strides() {
     let legall = scheme("legall53");
@@ -423,7 +426,7 @@ fn profiles_padding_and_strides() {
             plan.sample().build(device)
         });
     }
-    // One axis padded; its levels are a launch each.
+    // One padded axis; each of its levels is a launch.
     same_as_cpu::<f32>(|device| {
         let cdf97 = scheme("cdf97");
         Plan::builder(&cdf97).shape(&[5, 37]).levels(3).axes(&[1]).pad(Pad::Edge).sample().build(device)
@@ -435,7 +438,7 @@ fn profiles_padding_and_strides() {
             plan.coefficient_strides(&coefficient_strides).sample().build(device)
         });
     }
-    // Colours beside each other, as image files have them.
+    // Interleaved colours, as in image files.
     same_as_cpu::<i16>(|device| {
         Plan::builder(&legall).shape(&[12, 20, 3]).levels(2).axes(&[0, 1]).sample().build(device)
     });

@@ -1,10 +1,10 @@
-//! Schedules of papers in plans: asked for by name they give the bits of all others, and nobody takes them unasked.
+//! Schedules of papers in plans: they give the bits of all others on request, and are never chosen automatically.
 
 use lifting::{BlockShape, Boundary, Device, Direction, Plan, PlanBuilder, PlanError, Sample, Schedule, catalogue};
 use lifting_codegen::schedule::{AXIS_SCHEDULES, PAPERS};
 use lifting_dsl::rounding::Rounding;
 
-/// Samples that have nothing to do with one another.
+/// Independent samples.
 fn noise<T>(len: usize, sample: impl Fn(i16) -> T) -> Vec<T> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = || {
@@ -16,7 +16,7 @@ fn noise<T>(len: usize, sample: impl Fn(i16) -> T) -> Vec<T> {
     (0..len).map(|_| sample(next())).collect()
 }
 
-/// Both directions against the CPU, and that every pass is of a schedule.
+/// Compares both directions with the CPU, and checks the schedule of every pass.
 fn check<T: Sample + PartialEq>(
     builder: &PlanBuilder<'_, T>,
     asked: PlanBuilder<'_, T>,
@@ -57,7 +57,7 @@ fn passes_of_papers_have_the_same_bits() {
     }
 }
 
-/// What filters has other bits: within rounding, which is far below the samples' own size; and no integers.
+/// Filtering differs by rounding, far below the samples' magnitude; it does not support integers.
 #[test]
 fn convolution_is_lifting_but_for_rounding() {
     let [cdf97, legall] = ["cdf97", "legall53"].map(|name| catalogue::find(name).unwrap());
@@ -76,7 +76,7 @@ fn convolution_is_lifting_but_for_rounding() {
     cpu.forward(&data, &mut lifted).unwrap();
     magnitudes.forward(&sizes, &mut most).unwrap();
     assert!(found != lifted);
-    // Two levels of two axes, and either may be off.
+    // Two levels of two axes, and both results may be off.
     let share = 2.0 * rounding.share(lifting::SampleType::F32, 4);
     for ((found, lifted), most) in found.iter().zip(&lifted).zip(&most) {
         assert!(f64::from((found - lifted).abs()) <= share * most, "{found} {lifted} {most}");
@@ -106,7 +106,7 @@ fn launches_of_papers_have_the_same_bits() {
     assert!(refused.to_string().contains("an image is 40 x 70, a block has 64 x 64: cut it by"), "{refused}");
 }
 
-/// Of a shape, in one direction.
+/// Blocks of a given shape, in one direction.
 #[test]
 fn blocks_that_are_asked_for() {
     let cdf97 = catalogue::find("cdf97").unwrap();

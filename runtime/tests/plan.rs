@@ -1,4 +1,5 @@
-//! Plans against the oracle: same bits for every border rule, layout, origin, order of axes, sample type and stride.
+//! Plans against the oracle: the same bits for every border rule, layout, origin, order of axes, sample type and
+//! stride.
 
 use crate::support::{self, lattices, noise, scheme};
 use lifting::{Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, f16};
@@ -152,7 +153,7 @@ fn strides_pitches_and_negative_ones() {
     let mut expected = vec![0; h * w];
     dense.forward(&data, &mut expected).unwrap();
 
-    // Rows from the bottom up with a pitch; coefficients by columns.
+    // Rows from the bottom up with a pitch; coefficients column-major.
     let plan = Plan::builder(&scheme)
         .shape(&[h, w])
         .levels(2)
@@ -181,7 +182,7 @@ fn strides_pitches_and_negative_ones() {
 
     let mut back = vec![-7; plan.len()];
     plan.inverse(&columns, &mut back).unwrap();
-    assert_eq!(back, flipped, "what lies between rows is left alone");
+    assert_eq!(back, flipped, "gaps between rows are unchanged");
 }
 
 #[test]
@@ -283,13 +284,13 @@ fn padding_that_multiplies_the_data_is_refused() {
         let builder = Plan::builder(&wavelet).shape(shape).levels_per_axis(levels).pad(Pad::Edge);
         builder.sample::<i16>().build(&Device::cpu()).map(|plan| plan.coefficient_shape().to_vec())
     };
-    // As many levels as there is something to do for, on every axis, whatever that takes.
+    // The maximum useful number of levels on every axis, at any cost.
     assert_eq!(build(&[512, 300, 3], &[9, 9, 2]), Ok(vec![512, 512, 4]));
     assert_eq!(build(&[5, 5, 5], &[3, 3, 3]), Ok(vec![8, 8, 8]));
     assert_eq!(build(&[1, 1], &[1, 1]), Ok(vec![2, 2]));
-    // Small pictures are padded to what a format asks for.
+    // Small pictures are padded to the size that a format requires.
     assert_eq!(build(&[1, 3], &[4, 4]), Ok(vec![16, 16]));
-    // One more than that, as long as it does not multiply the data.
+    // One level more, as long as it does not multiply the data.
     assert_eq!(build(&[512, 8], &[10, 0]), Ok(vec![1024, 8]));
     for (shape, levels, axis, most) in [
         ([512, 512], [20, 20], 0, 9),
@@ -302,7 +303,7 @@ fn padding_that_multiplies_the_data_is_refused() {
         assert!(matches!(&error, PlanError::Padding { axis: a, most: m, .. } if (*a, *m) == (axis, most)), "{error}");
     }
     let said = build(&[512, 512], &[20, 20]).unwrap_err().to_string();
-    assert!(said.contains("[1048576, 1048576]") && said.contains("enough for 9 levels"), "{said}");
+    assert!(said.contains("[1048576, 1048576]") && said.contains("enough for at most 9 levels"), "{said}");
 }
 
 #[test]
@@ -364,7 +365,7 @@ fn mistakes_are_told() {
     }
     let mut corner = vec![0.0; 26];
     assert!(matches!(plan.inverse_to(1, &data, &mut corner), Err(PlanError::TooLong { needed: 25, got: 26, .. })));
-    // Rows with gaps may have one behind the last, too.
+    // Rows with gaps may also have one after the last row.
     let pitched = Plan::builder(&real).shape(&[9, 9]).strides(&[16, 1]).sample::<f32>().build(&cpu).unwrap();
     let mut out = vec![0.0; 81];
     assert_eq!(pitched.forward(&vec![1.0; 144], &mut out), Ok(()));

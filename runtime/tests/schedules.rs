@@ -1,5 +1,5 @@
-//! Which schedules plans choose, and that all of them give the same: recipes are asserted without running anything, what they launch is
-//! interpreted and held against the CPU, bit for bit.
+//! Choices of schedules, and equality of their results: recipes are checked without execution; launches are interpreted
+//! and compared with the CPU, bit for bit.
 
 use crate::support::noise;
 use lifting::{
@@ -32,13 +32,13 @@ fn images_take_one_pass_a_level() {
         assert!(choice.taken.time < separate.time, "{choice}");
         assert!(choice.taken.time > 1.0 && separate.launches == 2, "{choice}");
     }
-    // Chunks are cut shorter where an image would not fill the device.
+    // Chunks are shorter if an image would not fill the device.
     let chunk = |recipe: &Recipe| recipe.choices[0].taken.way.get("chunk").unwrap();
     let chunk_of = |side: usize| chunk(&recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::STREAM)));
     assert!(chunk_of(256) < chunk_of(4096));
 }
 
-/// Five strips in blocks of four would leave three warps of eight without one. Small levels take small blocks.
+/// Five strips in blocks of four would leave three of eight warps idle. Small levels take small blocks.
 #[test]
 fn blocks_suit_the_size_of_a_level() {
     let taken = recipe::<f32>("cdf97", &[32, 512], |p| p.schedule(Schedule::STREAM).levels(2));
@@ -59,8 +59,8 @@ fn blocks_suit_the_size_of_a_level() {
     assert!(samples(512) < samples(2048));
 }
 
-/// Images of whole vectors are blocks in registers, of any size; what loads of misaligned rows would cost is more than tiles do. What the planner takes for one alignment it takes for another,
-/// with the kernel that can.
+/// Images of whole vectors take register blocks at any size; misaligned loads would cost more than tiles. The planner's
+/// choice for one alignment holds for others, with a suitable kernel.
 #[test]
 fn aligned_levels_are_blocks_and_others_tiles() {
     let taken = recipe::<f32>("cdf97", &[8192, 8192], |p| p.levels(5));
@@ -90,7 +90,7 @@ fn aligned_levels_are_blocks_and_others_tiles() {
     }
 }
 
-/// Steps within a pair of samples ask no border rule where no border cuts a pair.
+/// Steps within a pair of samples need no border rule if no border splits a pair.
 #[test]
 fn haar_streams_where_sizes_are_even() {
     for boundary in Boundary::ALL {
@@ -101,7 +101,7 @@ fn haar_streams_where_sizes_are_even() {
         for taken in [real(&[8192, 8192]), pairs, asked] {
             assert_eq!(schedules(&taken), [Schedule::STREAM; 2], "{boundary}: {taken}");
         }
-        // No plan under periodic has an odd size.
+        // Under the periodic border, no plan has an odd size.
         let odd =
             if boundary == Boundary::Periodic { vec![] } else { vec![real(&[8191, 8192]), integer(&[8192, 8191])] };
         for choice in odd.iter().flat_map(|taken| &taken.choices) {
@@ -109,7 +109,7 @@ fn haar_streams_where_sizes_are_even() {
             assert!(refused.reason.contains("must be even"), "{}", refused.reason);
         }
     }
-    // The last of four levels has 3 rows: whatever it takes, it gives the same.
+    // The last of four levels has 3 rows: every choice gives the same result.
     fn levels<T: Sample>(name: &str, skew: usize) -> usize {
         let wavelet = catalogue::find(name).unwrap();
         same_as_cpu::<T>(skew, |device| Plan::builder(&wavelet).shape(&[24, 88]).levels(4).sample().build(device))
@@ -123,7 +123,7 @@ fn haar_streams_where_sizes_are_even() {
 
 #[test]
 fn what_cannot_be_one_pass_is_two_and_says_why() {
-    // Supports so wide that one pass is hardly faster than two; still there is a choice.
+    // With such wide supports, one pass is hardly faster than two; still there is a choice.
     let taken = recipe::<i16>("fidelity", &[8192, 8192], |p| p);
     for choice in &taken.choices {
         assert!(choice.taken.time > 2.0, "{choice}");
@@ -140,7 +140,8 @@ fn what_cannot_be_one_pass_is_two_and_says_why() {
     assert!(reason(half, 1).contains("more than two axes"));
 }
 
-/// A level of three axes is one pass where it is large, the innermost axis comes first, and the wavelet is short; else it says why not.
+/// A large level of three axes is one pass if the innermost axis comes first and the wavelet is short; else the plan
+/// says why not.
 #[test]
 fn volumes_take_one_pass_a_level() {
     let taken = recipe::<f32>("cdf97", &[512, 512, 512], |p| p);
@@ -160,7 +161,7 @@ fn volumes_take_one_pass_a_level() {
     let image = Plan::builder(&wavelet).shape(&[64, 64]).schedule(Schedule::VOLUME).sample::<f32>();
     let error = image.build(&Device::Interpreter).unwrap_err();
     assert!(matches!(&error, PlanError::Refused { .. }) && error.to_string().contains("for three"), "{error}");
-    // What is measured to be the fastest is taken.
+    // The choice that is measured fastest is taken.
     let volume = Plan::builder(&wavelet).shape(&[16, 24, 64]).sample::<f32>();
     let mut wisdom = lifting::Wisdom::default();
     let measured = volume.tune_with(&Device::Interpreter, &mut wisdom, |trial| {
@@ -216,7 +217,7 @@ fn a_schedule_can_be_asked_for() {
          leave the choice to `Schedule::Auto`",
         "schedule `stream` was asked for and cannot carry level 3 in analysis: \
          schedule `stream` cannot run this launch: the width is 1, it must be 2 to 1073741824;",
-        "schedule `stream` is made of a GPU's kernels, and the plan is for cpu, 1 thread: ask for `Schedule::Auto`",
+        "schedule `stream` needs a GPU, but the plan is for cpu, 1 thread: use the `auto` schedule",
         "schedule `stream` was asked for and cannot carry level 1 in analysis: \
          schedule `stream` cannot run this launch: under periodic the width (62) must be",
         "schedule `warp` was asked for and cannot carry level 1 in analysis: \
@@ -241,7 +242,7 @@ fn lattices_by_whole_vectors() {
         recipe.passes.iter().map(|p| (p.level, p.axes[0], p.lengths[0], p.count, p.schedule)).collect();
     let rows_first = [(1, 1, 96, 64), (1, 0, 64, 96), (2, 1, 48, 32), (2, 0, 32, 48)];
     assert_eq!(passes, rows_first.map(|(level, axis, length, count)| (level, axis, length, count, "lattice")));
-    // Where nothing is asked for, it stands for choice.
+    // Without a request, it is among the candidates.
     let auto = Plan::builder(&pair).shape(&[64, 96]).sample::<f32>().build(&Device::Interpreter).unwrap();
     for choice in &auto.recipe().choices {
         let blocks = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.way);
@@ -263,7 +264,7 @@ fn lattices_by_whole_vectors() {
     ] {
         assert!(text.starts_with(&format!("{asked}{expected}")), "{text}");
     }
-    // One that does not fit is no obstacle to a plan that may choose.
+    // A schedule that does not fit is no obstacle to an automatic choice.
     let auto = Plan::builder(&pair).shape(&[64, 24580]).levels(2).sample::<f32>().build(&Device::Interpreter).unwrap();
     let reasons = |level| &auto.recipe().choice(Direction::Forward, level).unwrap().refused;
     assert!(
@@ -274,8 +275,8 @@ fn lattices_by_whole_vectors() {
     assert!(reasons(2).iter().all(|r| r.schedule != Schedule::Lattice), "{}", auto.recipe());
 }
 
-/// Out of place and in place, both ways, against the CPU, from data that begins `skew` samples past where the allocator put it. Gives the number of
-/// passes over two axes.
+/// Compares out-of-place and in-place transforms with the CPU, both ways, on data that begins `skew` samples after an
+/// allocation. Returns the number of passes over two axes.
 fn same_as_cpu<T: Sample>(skew: usize, build: impl Fn(&Device) -> Result<Plan<T>, PlanError>) -> usize {
     let (cpu, gpu) = (build(&Device::cpu_with_threads(1)).unwrap(), build(&Device::Interpreter).unwrap());
     let data: Vec<T> = noise(cpu.len() + skew, 1);
@@ -300,7 +301,7 @@ fn batches_volumes_orders_and_addresses() {
     let cdf97 = catalogue::find("cdf97").unwrap();
     let legall = catalogue::find("legall53").unwrap();
     for boundary in Boundary::ALL {
-        // Aligned rows are needed under periodic, and the user's arrays decide.
+        // The periodic border needs aligned rows, which depends on the user's arrays.
         let schedule = if boundary == Boundary::Periodic { Schedule::Auto } else { Schedule::STREAM };
         for skew in [0, 1] {
             // A batch of images, and one with two batch axes, pitched.
@@ -338,7 +339,8 @@ fn batches_volumes_orders_and_addresses() {
     }
 }
 
-/// The levels that are left of an image when it has become small are one launch, whatever they were before; so are all of a batch of small images, where others leave lanes idle.
+/// Once an image is small, its remaining levels are one launch, whatever came before. So are all levels of a batch of
+/// small images, as other schedules leave lanes idle.
 #[test]
 fn small_levels_are_one_launch() {
     let launches = |choices: &[Choice], direction: Direction| -> Vec<(Schedule, usize)> {
@@ -358,12 +360,12 @@ fn small_levels_are_one_launch() {
     }
     let one = batch.passes.iter().map(|pass| (pass.level, pass.count, pass.schedule));
     assert_eq!(one.collect::<Vec<_>>(), [(1, 4096, "pyramid")]);
-    // What one launch of a single level would cost is known, too.
+    // The cost of a launch of a single level is also known.
     let single = recipe::<f32>("cdf97", &[64, 64], |p| p);
     assert!(single.choices[0].others.iter().any(|other| other.way.schedule() == Schedule::PYRAMID), "{single}");
 }
 
-/// A list that needs aligned arrays has another one at hand.
+/// A list that needs aligned arrays has an alternative.
 #[test]
 fn periodic_runs_from_any_address() {
     let cdf97 = catalogue::find("cdf97").unwrap();

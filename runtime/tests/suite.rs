@@ -1,5 +1,5 @@
-//! The tests of plans as one program, `allocation.rs` apart, which counts what its process allocates:
-//! `cargo test -p lifting --test suite plan`.
+//! All tests of plans as one program, except `allocation.rs`, which counts the allocations of its process: `cargo test
+//! -p lifting --test suite plan`.
 
 mod adjoint;
 mod expansive;

@@ -1,8 +1,8 @@
-//! Tiles that know nothing of one another: the same bits as each by itself, on every executor.
+//! Independent tiles: the same bits as each tile by itself, on every executor.
 
 use lifting::{Boundary, Device, Layout, Pad, Plan, PlanBuilder, PlanError, Sample, catalogue};
 
-/// Samples that have nothing to do with one another.
+/// Independent samples.
 fn noise(len: usize) -> impl Iterator<Item = i16> {
     let mut state = 0x2545_f491_4f6c_dd1du64;
     std::iter::repeat_with(move || {
@@ -14,7 +14,7 @@ fn noise(len: usize) -> impl Iterator<Item = i16> {
     .take(len)
 }
 
-/// A tile of an array, row-major.
+/// Cuts a tile out of an array, row-major.
 fn cut<T: Copy>(array: &[T], shape: &[usize], offset: &[usize], tile: &[usize]) -> Vec<T> {
     let samples = tile.iter().product::<usize>();
     let at = |mut index: usize| {
@@ -29,7 +29,7 @@ fn cut<T: Copy>(array: &[T], shape: &[usize], offset: &[usize], tile: &[usize]) 
     (0..samples).map(at).collect()
 }
 
-/// Holds a plan with tiles against plans of each tile, in everything that it can do.
+/// Compares a plan with tiles with plans of each tile, in all operations.
 fn check<T: Sample + PartialEq + std::fmt::Debug>(
     builder: &PlanBuilder<'_, T>,
     shape: &[usize],
@@ -48,7 +48,7 @@ fn check<T: Sample + PartialEq + std::fmt::Debug>(
     plan.forward_in_place(&mut in_place).unwrap();
     assert!(in_place == coefficients, "{what}: in place");
 
-    // Whatever they are, coefficients of real wavelets and of integer ones have an inverse of their own.
+    // Arbitrary coefficients are valid input for synthesis.
     let mut back = empty.clone();
     plan.inverse(&coefficients, &mut back).unwrap();
     let mut back_in_place = coefficients.clone();
@@ -80,7 +80,7 @@ fn check<T: Sample + PartialEq + std::fmt::Debug>(
             let shape = alone.level_shape(level).unwrap();
             let mut wanted = vec![T::default(); shape.iter().product()];
             alone.inverse_to(level, &found, &mut wanted).unwrap();
-            // Tiles are as many low samples apart.
+            // Offsets of tiles are halved at every level.
             let halved = |axis: usize| {
                 let levels = plan.recipe().levels[axis].min(level);
                 tile.offset[axis] >> levels
@@ -106,7 +106,7 @@ fn check<T: Sample + PartialEq + std::fmt::Debug>(
     assert!(seen.iter().all(|&count| count == 1), "{what}: each sample is in one tile");
 }
 
-/// Where plans are executed here. The device of OpenCL is there or not, as `opencl` says in tests of its own.
+/// Devices for these tests. An OpenCL device may be missing, as the tests of `opencl` report.
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu_with_threads(1), Device::cpu_with_threads(3), Device::Interpreter];
     devices.extend(Device::cuda(0));

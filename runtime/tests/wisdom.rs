@@ -1,4 +1,5 @@
-//! Tuning with a clock of the test's own, and wisdom files: what is measured is taken, what is foreign or broken is passed over and said.
+//! Tuning with a test clock, and wisdom files: measurements are used; foreign or broken entries are skipped with a
+//! warning.
 
 use lifting::{
     BlockShape, Boundary, Device, Direction, Measured, Plan, PlanBuilder, PlanError, Reason, Recipe, Schedule, Way,
@@ -20,7 +21,7 @@ fn stream(columns: u32, warps: u32, ring: u32, chunk: u32) -> BlockShape {
     BlockShape::named("stream", numbers.into_iter()).unwrap()
 }
 
-/// A clock for which one block is the fastest, and the others the slower the more their warps; and levels one by one faster than several in one launch.
+/// A clock that favours one block: others are slower with more warps, and single levels beat several in one launch.
 fn prefer(fastest: BlockShape) -> impl FnMut(&lifting::Trial<f32>) -> Result<f64, PlanError> {
     move |trial| {
         assert_eq!(trial.plan.depth(), trial.levels);
@@ -46,7 +47,7 @@ fn prefer(fastest: BlockShape) -> impl FnMut(&lifting::Trial<f32>) -> Result<f64
     }
 }
 
-/// A shape that no plan proposes by itself.
+/// A shape that no plan proposes.
 fn fastest() -> BlockShape {
     stream(2, 2, 4, 32)
 }
@@ -67,7 +68,7 @@ fn the_fastest_is_taken_once_it_was_measured() {
     for choice in &tuned.choices {
         assert_eq!((choice.taken.way, choice.reason), (Way::Launch(fastest()), Reason::Measured), "{choice}");
     }
-    // A schedule that is asked for is not overruled, and other cases are not touched.
+    // A requested schedule is kept, and other cases are not affected.
     let asked = cdf97(|plan| recipe(plan.schedule(Schedule::Separate), &wisdom));
     assert!(asked.choices.iter().all(|c| c.taken.way == Way::Separate && c.reason == Reason::Asked));
     let other = cdf97(|plan| recipe(plan.boundary(Boundary::Zero), &wisdom));
@@ -92,7 +93,8 @@ fn one_pass_an_axis_can_be_the_fastest() {
     assert!(tuned.choices.iter().all(|c| c.taken.way == Way::Separate && c.reason == Reason::Measured), "{tuned}");
 }
 
-/// A plan tuned by a clock that says how long several levels take, and 1 for each by itself, in blocks that a warp holds.
+/// Tunes a plan with a clock that times several levels by `several`, and each single level as 1, in blocks that a warp
+/// holds.
 fn together(
     wavelet: &str,
     shape: &[usize],
@@ -120,7 +122,7 @@ const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Inverse];
 
 #[test]
 fn levels_are_taken_together_where_that_was_the_fastest() {
-    // Of blocks that no plan proposes by itself one is.
+    // One of the blocks that no plan proposes.
     let wide =
         |way: Way| way.schedule() == Schedule::CASCADE && (way.get("columns"), way.get("ring")) == (Some(16), Some(6));
     let (before, measured, after) = together("dd137", &[512, 1024], 3, |block, _| if wide(block) { 1.5 } else { 3.0 });
@@ -130,7 +132,7 @@ fn levels_are_taken_together_where_that_was_the_fastest() {
         assert!(wide(first.taken.way) && first.reason == Reason::Measured, "{after}");
         assert_eq!((second.taken.way, second.taken.launches), (first.taken.way, 0), "{after}");
         assert_eq!((third.reason, third.taken.launches), (Reason::Measured, 1), "{after}");
-        // With other chunks, too, and against the two one by one.
+        // Other chunks are also measured, and the two levels one by one.
         let of_two = || measured.iter().filter(|m| m.direction == direction && m.level == 1 && m.levels == 2);
         assert!(of_two().filter(|m| wide(m.way)).count() > 1);
         assert_eq!(of_two().filter(|m| !m.way.is_of_several()).count(), 1);
@@ -154,7 +156,7 @@ fn levels_are_taken_one_by_one_where_that_was_the_fastest() {
 
 #[test]
 fn the_last_levels_are_taken_together_from_where_that_was_the_fastest() {
-    // From the second level on they are faster together, all four are not.
+    // From the second level on, levels are faster together; all four are not.
     let (_, _, after) = together("legall53", &[64, 64], 4, |block, levels| match block {
         way if way.schedule() == Schedule::PYRAMID && levels == 3 => 1.0,
         _ => 100.0,
@@ -168,7 +170,7 @@ fn the_last_levels_are_taken_together_from_where_that_was_the_fastest() {
 
 #[test]
 fn one_level_or_two_are_all_that_are_left_as_well() {
-    // Of one level the launch for several is one more block, and of two it stands beside that for two.
+    // For one level, the launch for several is one more candidate; for two, it competes with the launch for two.
     for levels in [1, 2] {
         for (wanted, schedule) in [(1.0, Schedule::WARP), (0.5, Schedule::PYRAMID)] {
             let clock = |way: Way, _| if way.schedule() == Schedule::PYRAMID { wanted + 0.1 } else { 90.0 };
@@ -258,7 +260,7 @@ fn broken_and_foreign_wisdom_is_passed_over_and_said() {
         assert_eq!(found.len(), wisdom.len() - 1, "{to}");
         assert!(matches!(warnings[..], [WisdomWarning::Entry { .. }]), "{to}: {warnings:?}");
     }
-    // What no kernel can be is refused where a plan is made, and the plan is made without it.
+    // A shape that no kernel supports is refused when a plan is made, and the plan is made without it.
     let (lies, warnings) = Wisdom::from_json(&text.replace("\"columns\": 2", "\"columns\": 3"));
     assert!(warnings.is_empty());
     let plan = cdf97(|plan| recipe(plan, &lies));

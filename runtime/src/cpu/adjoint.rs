@@ -1,15 +1,15 @@
-//! The adjoint on a bundle of lines: reversed steps that read nothing beyond the line, and what each returns at the borders.
+//! The adjoint on a bundle of lines: reversed steps that stay inside the line, then border folds.
 
 use super::lift::{self, weighted};
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight};
 use lifting_dsl::{Boundary, Op, Scheme, Step, adjoint};
 
-/// The adjoint of a list of real steps.
+/// Adjoint of a list of real steps.
 #[derive(Debug)]
 pub(super) struct Adjoint<W: Arithmetic> {
-    /// What runs, in order.
+    /// Steps to run, in order.
     pub steps: Vec<CompiledStep<W>>,
-    /// The steps that they are the adjoints of, in the same order.
+    /// The original steps, in the same order.
     of: Vec<Step>,
 }
 
@@ -23,18 +23,18 @@ pub(crate) struct Fold<W: Arithmetic> {
 }
 
 impl<W: Arithmetic> Adjoint<W> {
-    /// `None` if a step rounds.
+    /// Returns `None` if a step rounds.
     fn new(steps: &[Step]) -> Option<Adjoint<W>> {
         let back = adjoint::steps(steps)?;
         Some(Adjoint { steps: back.iter().map(CompiledStep::new).collect(), of: steps.iter().rev().cloned().collect() })
     }
 
-    /// Those of analysis and of synthesis.
+    /// The adjoints of analysis and of synthesis.
     pub fn pair(scheme: &Scheme) -> Option<[Adjoint<W>; 2]> {
         Some([Adjoint::new(scheme.steps())?, Adjoint::new(&scheme.inverse_steps())?])
     }
 
-    /// The taps that follow each step on lines of `n` samples.
+    /// Border folds that follow each step on lines of `n` samples.
     pub fn folds(&self, boundary: Boundary, n: usize, parity: usize) -> Vec<Vec<Fold<W>>> {
         let folds = |step: &Step| {
             let Step::Real(real) = step else { return Vec::new() };
@@ -45,7 +45,7 @@ impl<W: Arithmetic> Adjoint<W> {
                 weight: GroupWeight::new(&fold.weight),
                 subtract: real.op == Op::Sub,
             };
-            // A lone sample is not lifted.
+            // A single sample is not lifted.
             if n < 2 {
                 Vec::new()
             } else {

@@ -1,10 +1,10 @@
-//! Strided copies, with the borders of a pad repeated or cropped.
+//! Strided copies that repeat the border of a pad, or crop it.
 
 use super::Shared;
 use crate::data::{MAX_RANK, RawView, RawViewMut};
 
-/// Copies `src` to `dst`. Where `dst` is larger, the last sample along the axis is repeated; where it is smaller, the
-/// rest of `src` is left out.
+/// Copies `src` to `dst`. If `dst` is longer along an axis, the last sample is repeated; if it is shorter, the rest of
+/// `src` is dropped.
 ///
 /// # Safety
 /// Both views must be valid, `dst` must not overlap `src`, and no two of its indices may share an address.
@@ -13,7 +13,7 @@ pub(super) unsafe fn copy<T: Copy>(src: RawView<T>, dst: RawViewMut<T>, threads:
     if dst.shape[..rank].contains(&0) || src.shape[..rank].contains(&0) {
         return;
     }
-    // Rows along the last axis; a contiguous run of samples that both views have is one row.
+    // Rows run along the last axis; axes that are contiguous in both views merge into one row.
     let mut outer = rank.saturating_sub(1);
     let mut row = if rank == 0 { 1 } else { dst.shape[outer] };
     let dense = rank == 0 || (src.strides[outer] == 1 && dst.strides[outer] == 1);
@@ -46,7 +46,7 @@ pub(super) unsafe fn copy<T: Copy>(src: RawView<T>, dst: RawViewMut<T>, threads:
             from += i.min(src.shape[axis] - 1) as isize * src.strides[axis];
             to += i as isize * dst.strides[axis];
         }
-        // SAFETY: indices within both views, by the caller's promise.
+        // SAFETY: the indices are within both views, by the caller's promise.
         unsafe {
             let (from, to) = (src.ptr.offset(from), dst.ptr.offset(to));
             if dense {

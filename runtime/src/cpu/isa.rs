@@ -1,25 +1,25 @@
-//! Instruction sets: found when a plan is made, or forbidden by `LIFTING_CPU`.
+//! Instruction sets: detected when a plan is made, restricted by `LIFTING_CPU`.
 //!
-//! rewrite: one loop over slices → the same loop, compiled once for each instruction set, and a jump to the widest one
-//! that the machine has. The loops are plain Rust that compilers vectorise; they fuse no multiplication with an
-//! addition, so all sets give the same bits.
+//! rewrite: one loop over slices → the same loop compiled once for each instruction set, and a jump to the widest set
+//! of the machine. The loops are plain Rust that compilers vectorise. They fuse no multiplication with an addition, so
+//! all sets give the same bits.
 
 use crate::error::PlanError;
 use lifting_loops::Isa;
 use std::ffi::OsStr;
 
-/// The variable that forbids instruction sets.
+/// Environment variable that restricts the instruction sets.
 const VARIABLE: &str = "LIFTING_CPU";
 
-/// What the machine has, but no more than `LIFTING_CPU` allows.
+/// Widest instruction set of the machine that `LIFTING_CPU` allows.
 ///
 /// # Errors
-/// If the variable names no instruction set.
+/// If the variable does not name an instruction set.
 pub(crate) fn detect() -> Result<Isa, PlanError> {
     allowed(std::env::var_os(VARIABLE).as_deref())
 }
 
-/// The same with that value of the variable, if it is set; the empty one forbids nothing.
+/// [`detect`] for a given value of the variable; an empty value restricts nothing.
 fn allowed(value: Option<&OsStr>) -> Result<Isa, PlanError> {
     let allowed = match value.filter(|value| !value.is_empty()) {
         Some(value) => {
@@ -27,7 +27,7 @@ fn allowed(value: Option<&OsStr>) -> Result<Isa, PlanError> {
             known.ok_or_else(|| PlanError::Variable {
                 name: VARIABLE,
                 value: value.to_string_lossy().into_owned(),
-                known: "baseline (or sse2, neon), avx2 or avx512; unset, all that the processor has is used",
+                known: "baseline (or sse2, neon), avx2 or avx512; unset it to use all that the processor supports",
             })?
         }
         None => Isa::Avx512,
@@ -35,8 +35,8 @@ fn allowed(value: Option<&OsStr>) -> Result<Isa, PlanError> {
     Ok(allowed.min(Isa::of_machine()))
 }
 
-/// Functions that are compiled once for each instruction set; they take the set as their first argument. Everything hot
-/// that they call has to be inlined into them, since only then is it compiled for the set.
+/// Functions compiled once for each instruction set, which is their first argument. All hot callees must be inlined
+/// into them, or they are not compiled for the set.
 macro_rules! for_each_isa {
     ($(
         $(#[$attribute:meta])*
@@ -61,7 +61,7 @@ macro_rules! for_each_isa {
                 fn avx2<$($generic: $bound),*>($($argument: $type),*) {
                     all($($argument),*)
                 }
-                // SAFETY: a set is only named if `Isa::of_machine` found it.
+                // SAFETY: only sets that `Isa::of_machine` found are named.
                 match isa {
                     lifting_loops::Isa::Avx512 => return unsafe { avx512($($argument),*) },
                     lifting_loops::Isa::Avx2 => return unsafe { avx2($($argument),*) },

@@ -1,15 +1,15 @@
 //! Lifting steps on a bundle of lines: `line[i][l]` is sample i of line l.
 //!
 //! rewrite: "for each line, for each step, for each sample" → "for each step, for each sample, for all `L` lines of a
-//! bundle". The lines of a bundle are independent, so the innermost loop is what a compiler turns into SIMD,
-//! whatever the wavelet and whichever axis the lines came from.
+//! bundle". The lines of a bundle are independent. So compilers turn the innermost loop into SIMD for every wavelet and
+//! every axis.
 
 use crate::sample::{Arithmetic, CompiledGroup, CompiledStep, GroupWeight, StepKind};
 use lifting_dsl::Boundary;
 
 /// Runs `steps` over a bundle of lines of at least two samples, interleaved, in place.
 ///
-/// `parity` is the origin modulo 2: sample 0 stands at an even position if it is 0.
+/// `parity` is the origin modulo 2: with 0, sample 0 is at an even position.
 pub(crate) fn lift<W: Arithmetic, const L: usize>(
     steps: &[CompiledStep<W>],
     boundary: Boundary,
@@ -47,7 +47,7 @@ pub(crate) fn lift<W: Arithmetic, const L: usize>(
     }
 }
 
-/// Where index `i` of a line of `n ≥ 2` samples is read from; `None` reads zero.
+/// Index that a read of sample `i` resolves to, on a line of `n ≥ 2` samples; `None` reads zero.
 fn resolve(boundary: Boundary, i: isize, n: usize) -> Option<usize> {
     let n = n as isize;
     if (0..n).contains(&i) {
@@ -59,7 +59,7 @@ fn resolve(boundary: Boundary, i: isize, n: usize) -> Option<usize> {
             folded.min(2 * (n - 1) - folded)
         }
         Boundary::Periodic => i.rem_euclid(n),
-        // The nearest sample of the same phase: the ends, or one further in.
+        // The nearest sample of the same phase: the end, or its neighbour inside.
         Boundary::Edge if i < 0 => i.rem_euclid(2),
         Boundary::Edge => n - 1 - (i - (n - 1)).rem_euclid(2),
         Boundary::Zero => return None,
@@ -67,7 +67,7 @@ fn resolve(boundary: Boundary, i: isize, n: usize) -> Option<usize> {
     Some(j as usize)
 }
 
-/// One step on one sample of every line of the bundle.
+/// Applies one step to one sample of every line of the bundle.
 #[inline(always)]
 fn apply<W: Arithmetic, const L: usize>(
     kind: &StepKind<W>,
@@ -106,7 +106,7 @@ fn apply<W: Arithmetic, const L: usize>(
     }
 }
 
-/// A stage of a lattice on one pair of every line of the bundle.
+/// Applies a lattice stage to one pair of every line of the bundle.
 #[inline(always)]
 fn pair<W: Arithmetic, const L: usize>(rows: &[[W::Acc; 2]; 2], line: &mut [[W; L]], i: usize, j: usize) {
     let [[a, b], [c, d]] = *rows;
@@ -119,7 +119,7 @@ fn pair<W: Arithmetic, const L: usize>(rows: &[[W::Acc; 2]; 2], line: &mut [[W; 
     }
 }
 
-/// The value of one group of a real step: its samples summed left to right, then multiplied once.
+/// Value of one group of a real step: its samples summed left to right, then multiplied once.
 #[inline(always)]
 fn group<W: Arithmetic, const L: usize>(
     group: &CompiledGroup<W>,
@@ -141,7 +141,7 @@ fn group<W: Arithmetic, const L: usize>(
     sum
 }
 
-/// A sum times its weight.
+/// Product of a sum and its weight.
 #[inline(always)]
 pub(super) fn weighted<W: Arithmetic>(weight: &GroupWeight<W>, sum: W::Acc) -> W::Acc {
     match *weight {

@@ -1,9 +1,9 @@
 //! The CPU executor.
 //!
-//! Transforms out of place along one or two axes are row programs (`rows`): one pass over the data, both axes while
-//! rows are in cache; those along three take planes (`rows::volume`). What these do not take goes axis by axis, in
-//! place, lines in bundles (`pass`), steps on bundles (`lift`). All give the oracle's bits; the recipe says which it
-//! is.
+//! Out-of-place transforms along one or two axes are row programs (`rows`): one pass over the data that lifts both axes
+//! while rows are in cache. Transforms along three axes also take planes (`rows::volume`). Everything else goes axis by
+//! axis, in place: lines in bundles (`pass`), steps on bundles (`lift`). All give the oracle's bits; the recipe names
+//! the executor.
 
 mod adjoint;
 mod copy;
@@ -29,7 +29,7 @@ use pass::{Direction, Side, Work};
 use std::sync::{Arc, OnceLock};
 pub(crate) use tiles::Tiled;
 
-/// What workers share although it holds pointers.
+/// Pointers shared between workers.
 struct Shared<P>(P);
 // SAFETY: workers write distinct samples.
 unsafe impl<P> Sync for Shared<P> {}
@@ -40,47 +40,47 @@ impl<P> Shared<P> {
     }
 }
 
-/// Executes a problem with up to `threads` threads.
+/// Executor of a problem with up to `threads` threads.
 #[derive(Debug)]
 pub(crate) struct Cpu<T: Sample> {
     problem: Arc<Problem>,
     analysis: Vec<CompiledStep<T::Lane>>,
     synthesis: Vec<CompiledStep<T::Lane>>,
-    /// Of analysis and of synthesis, for real schemes, made when one is asked for.
+    /// Adjoints of analysis and synthesis for real schemes, made on first use.
     adjoints: OnceLock<Option<Adjoints<T>>>,
     levels: Vec<Level>,
-    /// The faster way, where there is one.
+    /// The row program, a faster path if the problem has one.
     rows: Option<rows::Program<T>>,
-    /// And where three axes have one.
+    /// The volume program, if the problem has three axes that allow one.
     volume: Option<rows::Volume<T>>,
     threads: usize,
     isa: Isa,
-    /// Of what transforms need; adjoints make it larger where they need more.
+    /// Workspace of the transforms; adjoints grow it if they need more.
     size: WorkspaceSize,
 }
 
-/// How adjoints are executed.
+/// Execution of adjoints.
 #[derive(Debug)]
 enum Adjoints<T: Sample> {
-    /// As the transform of another scheme: the adjoint of analysis is its synthesis.
+    /// A transform of another scheme: the adjoint of analysis is its synthesis.
     Transform(Box<Cpu<T>>),
-    /// Step after step: the adjoint of analysis, and that of synthesis.
+    /// Step by step: the adjoints of analysis and of synthesis.
     Steps([Adjoint<T::Lane>; 2]),
 }
 
-/// What is executed.
+/// Operation to execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// The steps of the scheme, or their inverse.
     Transform,
-    /// The adjoint of what comes the other way.
+    /// The adjoint of the opposite direction.
     Adjoint,
 }
 
-/// One level, in going down from it.
+/// One level: its low band and the axes to lift.
 #[derive(Debug)]
 struct Level {
-    /// Shape of the low band that is analysed.
+    /// Shape of the analysed low band.
     shape: Vec<usize>,
     /// Its origins modulo 2.
     parity: Vec<usize>,
@@ -99,13 +99,13 @@ impl<T: Sample> Cpu<T> {
     /// Prepares the problem.
     ///
     /// # Errors
-    /// If its scratch cannot be addressed, or `LIFTING_CPU` names no instruction set.
+    /// If the scratch cannot be addressed, or `LIFTING_CPU` does not name an instruction set.
     pub fn new(problem: Arc<Problem>, threads: usize) -> Result<Cpu<T>, PlanError> {
         let shape = problem.geometry.shape().to_vec();
         Cpu::with(problem, threads, isa::detect()?).ok_or(PlanError::TooLarge { shape })
     }
 
-    /// The same with instructions of a set that the machine has.
+    /// Makes the executor with a given instruction set of the machine.
     fn with(problem: Arc<Problem>, threads: usize, isa: Isa) -> Option<Cpu<T>> {
         let geometry = &problem.geometry;
         let levels: Vec<Level> = (0..geometry.depth())
@@ -155,7 +155,7 @@ impl<T: Sample> Cpu<T> {
         })
     }
 
-    /// How adjoints are executed; `None` if their scratch cannot be addressed, or the scheme is not real.
+    /// The adjoints; `None` if their scratch cannot be addressed, or the scheme is not real.
     fn adjoints(&self) -> Option<&Adjoints<T>> {
         let make = || match self.problem.adjoint() {
             Some(adjoint) => {
@@ -172,7 +172,7 @@ impl<T: Sample> Cpu<T> {
         if self.problem.layout == Layout::Interleaved {
             let level = &self.levels[j];
             for &axis in &level.axes {
-                // The low samples stand at even positions. An axis without one has no next sample to point at.
+                // Low samples are at even positions. An axis without any has no next sample to point at.
                 if level.shape[axis] > level.parity[axis] {
                     next.ptr = next.ptr.wrapping_offset(level.parity[axis] as isize * window.strides[axis]);
                 }
@@ -205,7 +205,7 @@ impl<T: Sample> Cpu<T> {
             let axis = axes[if analysis { step } else { last - step }];
             let adjoint = match kind {
                 Kind::Transform => None,
-                // The adjoint of synthesis goes the way of analysis.
+                // The adjoint of synthesis runs in the direction of analysis.
                 Kind::Adjoint => match self.adjoints() {
                     Some(Adjoints::Steps([ofs, ofi])) => Some(if analysis { ofi } else { ofs }),
                     _ => None,
@@ -226,10 +226,10 @@ impl<T: Sample> Cpu<T> {
                 doubled_ends: self.problem.doubled_ends,
                 double_lone_odd: self.problem.double_lone_odd,
             };
-            // Storage types are rounded once a level: their inner passes stay in the buffer of work-type samples.
+            // Storage types are rounded once a level: inner passes stay in the buffer of work-type samples.
             let from_memory = T::DIRECT || step == 0;
             let to_memory = T::DIRECT || step == last;
-            // SAFETY: the window's samples are valid by the caller's promise, and the buffer has the level's size.
+            // SAFETY: the window's samples are valid by the caller's promise; the buffer has the level's size.
             unsafe {
                 match (from_memory, to_memory) {
                     (true, true) => self.pass(shape, axis, window, window, &work, lines),
@@ -258,7 +258,7 @@ impl<T: Sample> Cpu<T> {
         unsafe { pass::run(shape, axis, read, write, work, lines, self.threads) }
     }
 
-    /// Synthesis of the levels from the coarsest up to `level`, whose low band is all of `data`.
+    /// Synthesises the levels from the coarsest up to `level`, whose low band is all of `data`.
     unsafe fn synthesise(&self, level: usize, kind: Kind, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
         let top = Window { ptr: data.ptr, strides: data.strides };
         for j in (level..self.levels.len()).rev() {
@@ -268,7 +268,7 @@ impl<T: Sample> Cpu<T> {
         }
     }
 
-    /// Analysis of all levels.
+    /// Analyses all levels.
     unsafe fn analyse(&self, kind: Kind, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
         let mut window = Window { ptr: data.ptr, strides: data.strides };
         for j in 0..self.levels.len() {
@@ -279,7 +279,7 @@ impl<T: Sample> Cpu<T> {
     }
 }
 
-/// Strides of an array of that shape without gaps; what `lifting_planner::contiguous` gives, without an allocation.
+/// Row-major strides of an array without gaps, like `lifting_planner::contiguous` but without an allocation.
 fn dense(shape: &[usize]) -> Dims<isize> {
     let mut strides = [1isize; MAX_RANK];
     for axis in (1..shape.len()).rev() {
@@ -288,7 +288,7 @@ fn dense(shape: &[usize]) -> Dims<isize> {
     strides
 }
 
-/// An array of that shape without gaps.
+/// View of an array without gaps.
 fn packed<T>(ptr: *mut T, (rank, shape): (usize, Dims<usize>)) -> RawViewMut<T> {
     RawViewMut { ptr, rank, shape, strides: dense(&shape[..rank]) }
 }
@@ -419,7 +419,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         }
         let low = self.window(level, src.ptr.cast_mut(), src.strides);
         let low = RawView { ptr: low.ptr.cast_const(), strides: low.strides, shape: dst.shape, rank: dst.rank };
-        // SAFETY: the low band of `level` and the bands that make it are what the window holds; never written through.
+        // SAFETY: the window holds the low band of `level` and its sub-bands; it is never written through.
         unsafe {
             copy::copy(low, dst, self.threads);
             self.synthesise(level, Kind::Transform, dst, workspace);

@@ -1,8 +1,9 @@
 //! One pass: one axis of one level, in place.
 //!
-//! rewrite: "for each line of the box along this axis" → bundles of `L` neighbouring lines, each gathered into
-//! scratch as `[sample][lane]`, lifted there, and scattered back: deinterleaved (analysis) or interleaved (synthesis)
-//! on the way. The lanes run along the axis that is closest in memory, so a vertical pass reads whole cache lines.
+//! rewrite: "for each line of the box along this axis" → bundles of `L` neighbouring lines. Each bundle is gathered
+//! into scratch as `[sample][lane]`, lifted there, and scattered back. On the way it is deinterleaved (analysis) or
+//! interleaved (synthesis). The lanes run along the axis that is closest in memory, so a vertical pass reads whole
+//! cache lines.
 
 use super::Shared;
 use super::adjoint::{self, Fold};
@@ -11,35 +12,35 @@ use crate::data::{Dims, MAX_RANK};
 use crate::sample::{Arithmetic, CompiledStep, Stored};
 use lifting_dsl::Boundary;
 
-/// Where the lines of a pass are, on one side (reading or writing).
+/// One side (read or write) of a pass: where its lines are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side<P> {
     /// Sample 0 of the box.
     pub ptr: P,
-    /// Samples between neighbours, per axis.
+    /// Samples between neighbours, for each axis.
     pub strides: Dims<isize>,
-    /// Whether low and high samples are apart along the pass's axis on this side.
+    /// Whether low and high samples are stored apart along the pass's axis on this side.
     pub split: bool,
 }
 
-/// What a pass does to its lines.
+/// Operation of a pass on its lines.
 pub(crate) struct Work<'a, W: Arithmetic> {
     pub steps: &'a [CompiledStep<W>],
-    /// Of an adjoint: what follows each step at the borders. Empty otherwise.
+    /// Border folds after each step of an adjoint. Empty otherwise.
     pub folds: Vec<Vec<Fold<W>>>,
     pub boundary: Boundary,
     /// Origin modulo 2.
     pub parity: usize,
     pub direction: Direction,
-    /// Bits that samples shift left at the load (analysis) or back at the store (synthesis).
+    /// Left shift in bits at the load (analysis), undone at the store (synthesis).
     pub gain: u32,
-    /// Whether the first and the last sample of a line of several are doubled before the steps, and halved after them.
+    /// Whether the first and last sample of a line of several are doubled before the steps, and halved after them.
     pub doubled_ends: bool,
-    /// Whether a line of one sample at an odd origin is doubled (halved on synthesis).
+    /// Whether a line of one sample at an odd origin is doubled (halved in synthesis).
     pub double_lone_odd: bool,
 }
 
-/// Which way the samples go.
+/// Direction of the transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     /// Signal to bands.
@@ -62,7 +63,7 @@ struct Lines {
     bundles: usize,
 }
 
-/// Samples of scratch that one worker needs for lines of `length` samples, `across` of them side by side.
+/// Scratch in samples that one worker needs for lines of `length` samples, `across` of them side by side.
 pub(crate) fn scratch(length: usize, across: usize) -> usize {
     length * bundle(across)
 }
@@ -87,7 +88,7 @@ impl Lines {
             }
         }
         outer[..rank].sort_unstable_by_key(|&(n, r, _)| (r.unsigned_abs(), n));
-        // Two axes that continue each other on both sides are one.
+        // Two axes that continue each other on both sides are merged.
         let mut merged = 0;
         for i in 1..rank {
             let (n, r, w) = outer[merged];
@@ -134,14 +135,14 @@ impl Lines {
     }
 }
 
-/// The lanes that a pass over `shape` along `axis` may put side by side, at most: sizes scratch.
+/// Upper bound on the lanes that a pass over `shape` along `axis` takes side by side; sizes the scratch.
 pub(crate) fn widest(shape: &[usize], axis: usize) -> usize {
     shape.iter().enumerate().filter(|&(a, _)| a != axis).map(|(_, &n)| n).product()
 }
 
 /// Runs one pass over the box of `shape` at `read` and `write`.
 ///
-/// `scratch` is cut into `workers` pieces; with more than one, pieces of the pass run on the current pool of threads.
+/// `scratch` is cut into `workers` pieces. With more than one, pieces of the pass run on the current thread pool.
 ///
 /// # Safety
 /// Every sample of the box must be valid to read at `read` and to write at `write`, and no two indices of one side
@@ -160,7 +161,7 @@ pub(crate) unsafe fn run<S: Stored<W>, D: Stored<W>, W: Arithmetic>(
     }
     let lines = Lines::new(shape, axis, &read.strides, &write.strides);
     let piece = scratch.len() / workers;
-    // A bundle or a few are not worth waking anyone for.
+    // A few bundles are not worth waking a thread for.
     let samples = lines.length * lines.bundles * bundle(lines.lanes.0);
     let workers = if samples < 1 << 15 { 1 } else { workers.min(lines.bundles) };
     let sides = Shared((read, write));
@@ -185,7 +186,7 @@ pub(crate) unsafe fn run<S: Stored<W>, D: Stored<W>, W: Arithmetic>(
     }
 }
 
-/// Sample offsets along a line, in the order of the interleaved signal, for a side that may hold the bands apart.
+/// Sample offsets along a line in interleaved order, for a side that may hold the bands apart.
 fn along(n: usize, parity: usize, stride: isize, split: bool) -> impl Fn(usize) -> isize {
     let low = (parity + n).div_ceil(2) - parity;
     move |i| {

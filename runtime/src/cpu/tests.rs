@@ -1,5 +1,5 @@
-//! Plans on the CPU against the oracle, bit for bit: every instruction set of the machine, and what the blocks, rings
-//! and chunks of row programs meet.
+//! Bit-exact tests of CPU plans against the oracle: every instruction set of the machine, and the edge cases of blocks,
+//! rings and chunks.
 
 use super::Cpu;
 use crate::data::{RawView, RawViewMut, contiguous};
@@ -12,7 +12,7 @@ use lifting_loops::Isa;
 use lifting_planner::Problem;
 use std::sync::Arc;
 
-/// Instruction sets that this machine has.
+/// Instruction sets of this machine.
 fn sets() -> impl Iterator<Item = Isa> {
     [Isa::Baseline, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| *isa <= Isa::of_machine())
 }
@@ -29,7 +29,7 @@ impl Random {
         all[self.below(all.len())]
     }
 
-    /// All bits of integers, their extremes often; reals that stay finite in `f16`.
+    /// All bits of integers, often extremes; reals that stay finite in `f16`.
     fn samples<T: Sample>(&mut self, n: usize) -> Vec<T> {
         let extreme = self.below(3) == 0;
         let mut one = || {
@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-/// Equal bits, but for numbers that are none.
+/// Asserts equal bits; any NaN equals any other.
 fn assert_same<T: Sample>(found: &[T], expected: &[T], what: &str) {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
     let same = |a: &T, b: &T| a.as_bytes() == b.as_bytes() || (a != a && b != b);
@@ -62,7 +62,7 @@ fn view_mut<T>(samples: &mut [T], shape: &[usize]) -> RawViewMut<T> {
     RawViewMut::new(samples.as_mut_ptr(), shape, &contiguous(shape))
 }
 
-/// One problem in both directions, out of place and in place, on all instruction sets with one thread and with two.
+/// Checks one problem in both directions, out of place and in place, on all instruction sets, with one and two threads.
 fn check<T: Sample>(problem: Problem, random: &mut Random) {
     let problem = Arc::new(problem);
     let Problem { scheme, boundary, geometry, layout, gain_shift, double_lone_odd, .. } = &*problem;
@@ -85,7 +85,7 @@ fn check<T: Sample>(problem: Problem, random: &mut Random) {
         let what = format!("{what}, {isa}, {threads} threads");
         let cpu = Cpu::<T>::with(problem.clone(), threads, isa).unwrap();
         let mut workspace = Workspace::new(cpu.workspace_size());
-        // Anywhere between lines of the cache.
+        // Any alignment within a cache line.
         let mut room = vec![T::default(); data.len() + 80];
         let any = random.below(64);
         let skew = random.of(&[0, 4, 8, any]) + room.as_ptr().align_offset(64).min(16);
@@ -114,7 +114,7 @@ fn check<T: Sample>(problem: Problem, random: &mut Random) {
     }
 }
 
-/// A problem at random, with one of these shapes.
+/// A random problem with one of these shapes.
 fn problem(scheme: &Scheme, random: &mut Random, shapes: &[&[usize]]) -> Problem {
     let boundary = random.of(&Boundary::ALL);
     let mut shape = random.of(shapes).to_vec();
@@ -183,10 +183,10 @@ const SHAPES: [&[usize]; 30] = [
     &[3, 2, 5, 4],
 ];
 
-/// Beyond the width of a block, and beyond what one thread keeps to itself.
+/// Shapes wider than a block, or above the single-thread threshold.
 const WIDE: [&[usize]; 7] = [&[7, 1031], &[9, 4111], &[301, 130], &[40, 1100], &[70003], &[37, 33, 40], &[14, 25, 100]];
 
-/// Wide enough for loops that do all steps of four rows at once.
+/// Shape wide enough for loops that run all steps on four rows at once.
 fn wide(random: &mut Random) -> [usize; 2] {
     let (rows, narrow, more) = (random.of(&[6, 20, 60]), random.of(&[20, 40, 80, 150]), random.of(&[8, 70, 200]));
     [2 + random.below(rows), narrow + random.below(more)]
@@ -231,7 +231,7 @@ fn reals_are_the_oracles() {
     }
 }
 
-/// The schedule of the first level of an image.
+/// Schedule of the first level of an image.
 fn schedule<T: Sample>(wavelet: &str, shape: &[usize], boundary: Boundary, isa: Isa) -> &'static str {
     let geometry = Geometry::uniform(shape, 1).unwrap();
     let problem = Problem { boundary, ..Problem::new(catalogue::find(wavelet).unwrap(), geometry) };
@@ -295,7 +295,7 @@ fn rows_in_one_loop_are_the_oracles() {
             check::<bf16>(problem(&scheme, &mut random, &[&shape]), &mut random);
         }
     }
-    // Weights that fit 16 bits, sums that do not, on either side of the sample or one.
+    // Weights that fit 16 bits with sums that do not, on one or both sides of the sample.
     let text = "
         wavelet heavy { domain integer;
             odd -= (30000*(even[0] + even[1]) + 8) >> 14;
@@ -340,7 +340,7 @@ fn lines_and_volumes_are_the_oracles() {
     all::<f32>(&["cdf97", "cdf2_2", "db4"], &mut random);
     all::<f64>(&["cdf97"], &mut random);
     all::<f16>(&["cdf97"], &mut random);
-    // Planes by several threads.
+    // Planes on several threads.
     for scheme in schemes(&["cdf97", "db4"]) {
         for boundary in [Boundary::WholeSymmetric, Boundary::Periodic] {
             let mut problem = problem(&scheme, &mut random, &[&[24, 24, 80]]);
@@ -352,7 +352,7 @@ fn lines_and_volumes_are_the_oracles() {
     }
 }
 
-/// Every shape of step, and some that have none: few and many taps, few and many weights, both signs.
+/// Step shapes with and without specialised loops: few and many taps, few and many weights, both signs.
 #[test]
 fn steps_of_any_shape_are_the_oracles() {
     let text = "

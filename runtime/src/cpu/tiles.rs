@@ -1,4 +1,4 @@
-//! Tiles that know nothing of one another: one executor for the tiles of each shape, in boxes of the arrays.
+//! Independent tiles: one executor for the tiles of each shape, on boxes of the arrays.
 
 use super::Cpu;
 use crate::data::{RawView, RawViewMut};
@@ -9,7 +9,7 @@ use lifting_codegen::schedule::Direction as Of;
 use lifting_planner::{Part, Pass};
 use std::sync::Arc;
 
-/// Executes a problem with tiles.
+/// Executor of a problem with tiles.
 #[derive(Debug)]
 pub(crate) struct Tiled<T: Sample> {
     parts: Vec<(Part, Cpu<T>)>,
@@ -31,7 +31,7 @@ impl<T: Sample> Tiled<T> {
         Ok(Tiled { parts, size })
     }
 
-    /// Executes all parts, each with a workspace of its own size. Nothing is allocated for it.
+    /// Executes all parts, each with a workspace of its own size, without allocations.
     fn each(
         &self,
         workspace: &mut Workspace<T>,
@@ -46,14 +46,14 @@ impl<T: Sample> Tiled<T> {
     }
 }
 
-/// What a part has of an array that holds the low bands of a level.
+/// A part's box within an array that holds the low bands of a level.
 fn within<T>(part: &Part, level: u32, view: RawView<T>) -> RawView<T> {
     let (strides, at) = part.strides(level, &view.strides[..view.rank]);
     let shape = part.problem.geometry.level_shape(level);
     RawView::new(view.ptr.wrapping_offset(at), &shape, &strides)
 }
 
-/// The same to write to.
+/// A part's box within an array to write.
 fn within_mut<T>(part: &Part, level: u32, view: RawViewMut<T>) -> RawViewMut<T> {
     let RawView { ptr, rank, shape, strides } = within(part, level, view.as_const());
     RawViewMut { ptr: ptr.cast_mut(), rank, shape, strides }

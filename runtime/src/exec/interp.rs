@@ -1,5 +1,4 @@
-//! Plans on the IR's interpreter: the launches that a GPU would get, on host memory, with every race and stray access
-//! found.
+//! Plans on the IR's interpreter: runs the GPU's launches on host memory and reports every race and stray access.
 
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
@@ -15,18 +14,19 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub(crate) struct Interpreter {
     program: Program,
-    /// How data lies in the interpreted device's memory.
+    /// Strides of data and coefficients in the interpreted device's memory.
     data: Vec<isize>,
     coefficients: Vec<isize>,
     problem: Arc<Problem>,
     tuning: Tuning,
-    /// Made when it is asked for.
+    /// The adjoint program, made on first use.
     adjoint: OnceLock<Result<Program, PlanError>>,
 }
 
 impl Interpreter {
-    /// For data and coefficients with these strides; views are gathered into buffers that have them, and scattered.
-    /// Where a stride is negative (an interpreted pointer has nothing before it) the buffer is contiguous.
+    /// Makes an interpreter for data and coefficients with these strides. Views are gathered into buffers with the
+    /// strides, and scattered back. With a negative stride the buffer is contiguous: an interpreted pointer cannot
+    /// reach before its start.
     pub fn new<T: Sample>(
         problem: Arc<Problem>,
         data: &[isize],
@@ -80,7 +80,7 @@ impl Interpreter {
             }
             if let (Some(placed), Some(fit)) = (&launch.placed, fit) {
                 let values = placed.arguments(&**fit, address);
-                let values = values.ok_or_else(|| failed("it does not suit the addresses of its arrays".into()))?;
+                let values = values.ok_or_else(|| failed("it does not fit the addresses of its arrays".into()))?;
                 args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = interp::Arg::Scalar(v));
             }
             interp::run(kernel, info, &mut args).map_err(|fault| failed(fault.to_string()))?;
@@ -112,7 +112,7 @@ impl Arrays {
     }
 }
 
-/// A buffer of a box with these strides, nothing in it. It begins as far from where vectors begin as `host` does.
+/// An undefined buffer for a box with these strides, misaligned like `host`.
 fn empty<T: Sample>(shape: &[usize], strides: &[isize], host: *const T) -> Buffer {
     let len = offsets(shape, strides).max().map_or(0, |last| last as usize + 1);
     Buffer::undefined(scalar_of(T::KIND), len).misaligned(host as usize % VECTOR as usize / size_of::<T>())
@@ -131,14 +131,14 @@ unsafe fn gather<T: Sample>(view: RawView<T>, strides: &[isize]) -> Buffer {
     buffer
 }
 
-/// Copies a buffer with these strides into a view. All that it takes must have a value.
+/// Copies a buffer with these strides into a view. All samples read must be defined.
 ///
 /// # Safety
-/// The view must be valid, and no other may overlap it.
+/// The view must be valid, and no other view may overlap it.
 unsafe fn scatter<T: Sample>(buffer: &Buffer, strides: &[isize], view: RawViewMut<T>) -> Result<(), PlanError> {
     let shape = &view.shape[..view.rank];
     if let Some(at) = offsets(shape, strides).find(|&at| !buffer.is_defined_at(at as usize)) {
-        let reason = format!("the launches leave element {at} of the result without a value");
+        let reason = format!("the launches leave element {at} of the result undefined");
         return Err(PlanError::Kernel { kernel: "all".into(), reason });
     }
     let values = buffer.to_vec::<T>().expect("the target has the plan's type");

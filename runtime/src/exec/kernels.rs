@@ -1,4 +1,4 @@
-//! Kernels that are no plan's, on the devices of plans: what else is to run there beside transforms.
+//! User kernels on the devices of plans, for work besides transforms.
 
 #[cfg(feature = "cuda")]
 use super::cuda::{CudaArg, CudaKernels};
@@ -13,7 +13,7 @@ use std::ops::Range;
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
-/// Kernels on a device: CUDA's, or the interpreter.
+/// Kernels on a CUDA device or the interpreter.
 #[derive(Debug)]
 pub struct Kernels {
     kernels: Vec<(Kernel, KernelInfo)>,
@@ -21,13 +21,13 @@ pub struct Kernels {
     cuda: Option<CudaKernels>,
 }
 
-/// What stands in arrays: samples, and bytes. The trait is sealed.
+/// Element of an array: a sample or a byte. The trait is sealed.
 pub trait Cell: Element + Plain + Default + Clone {}
 
 impl<T: Sample> Cell for T {}
 impl Cell for u8 {}
 
-/// A plan whose transforms go from array to array, among launches of kernels.
+/// A plan whose transforms run from array to array, among kernel launches.
 #[derive(Debug)]
 pub struct Transform<T: Sample> {
     plan: Plan<T>,
@@ -42,7 +42,7 @@ impl<T: Sample> Transform<T> {
     }
 }
 
-/// An array in a device's memory, or what stands for it.
+/// An array in a device's memory, or a host buffer of the interpreter.
 #[derive(Debug)]
 pub struct Array {
     scalar: Scalar,
@@ -58,29 +58,29 @@ enum Memory {
 }
 
 impl Array {
-    /// Number of its elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Its bytes in the memory of a CUDA device, for copies and kernels of others; `None` elsewhere.
+    /// The bytes in the memory of a CUDA device, for foreign copies and kernels; `None` elsewhere.
     #[cfg(feature = "cuda")]
     pub fn cuda(&self) -> Option<&cudarc::driver::CudaSlice<u8>> {
         if let Memory::Cuda(memory) = &self.memory { Some(memory) } else { None }
     }
 
-    /// The same, to write.
+    /// Mutable counterpart of [`Array::cuda`].
     #[cfg(feature = "cuda")]
     pub fn cuda_mut(&mut self) -> Option<&mut cudarc::driver::CudaSlice<u8>> {
         if let Memory::Cuda(memory) = &mut self.memory { Some(memory) } else { None }
     }
 
-    /// Whether these elements of type `T` are among its own.
+    /// Checks the element type and the range.
     fn check<T: Cell>(&self, range: &Range<usize>) -> Result<(), PlanError> {
         if self.scalar != T::SCALAR || range.start > range.end || range.end > self.len {
             return Err(PlanError::KernelArray { found: self.scalar.name(), len: self.len, wanted: T::SCALAR.name() });
@@ -92,21 +92,20 @@ impl Array {
 /// An argument of a launch.
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// For a pointer.
+    /// Argument for a pointer.
     Array(&'a mut Array),
-    /// For a scalar.
+    /// Argument for a scalar.
     Int(i64),
 }
 
 impl Kernels {
-    /// Puts kernels on a device.
+    /// Loads kernels onto a device.
     ///
     /// # Safety
-    /// Whatever they are launched with, they touch nothing beyond the arrays that they are given. The interpreter finds
-    /// what does; a device does not.
+    /// With any arguments, the kernels must stay within their arrays. The interpreter checks this; a device does not.
     ///
     /// # Errors
-    /// If one of them is not valid, the device is neither CUDA's nor the interpreter, or does not take them.
+    /// If a kernel is invalid, or the device rejects it, or the device is neither CUDA nor the interpreter.
     pub unsafe fn new(device: &Device, kernels: Vec<Kernel>) -> Result<Kernels, PlanError> {
         let mut valid = Vec::new();
         for kernel in kernels {
@@ -129,7 +128,7 @@ impl Kernels {
         }
     }
 
-    /// An array of zeros.
+    /// Allocates an array of zeros.
     ///
     /// # Errors
     /// If the device's memory is full.
@@ -141,7 +140,7 @@ impl Kernels {
         Ok(Array { scalar, len, memory: Memory::Host(Buffer::zeroed(scalar, len)) })
     }
 
-    /// An array with these values.
+    /// Allocates an array with these values.
     ///
     /// # Errors
     /// If the device's memory is full.
@@ -155,10 +154,10 @@ impl Kernels {
         Ok(Array { scalar, len, memory: Memory::Host(Buffer::new(values)) })
     }
 
-    /// Puts values into an array, from element `at` on, behind all that was launched before.
+    /// Writes values into an array, from element `at` on, after all earlier launches.
     ///
     /// # Errors
-    /// If they do not fit it, or something that was launched has failed.
+    /// If the values do not fit, or an earlier launch has failed.
     pub fn write<T: Cell>(&self, array: &mut Array, at: usize, values: &[T]) -> Result<(), PlanError> {
         array.check::<T>(&(at..at.saturating_add(values.len())))?;
         match &mut array.memory {
@@ -173,10 +172,10 @@ impl Kernels {
         Ok(())
     }
 
-    /// Some values of an array, when all that was launched before is done.
+    /// Reads values of an array after all earlier launches.
     ///
     /// # Errors
-    /// If it does not have them, or has others, or something that was launched has failed.
+    /// If the range or the type does not match, or an earlier launch has failed.
     pub fn download<T: Cell>(&self, array: &Array, range: Range<usize>) -> Result<Vec<T>, PlanError> {
         array.check::<T>(&range)?;
         match &array.memory {
@@ -193,10 +192,10 @@ impl Kernels {
         }
     }
 
-    /// A plan of this device, with what it needs to go from array to array.
+    /// Prepares a plan of this device for transforms from array to array.
     ///
     /// # Errors
-    /// If it is another device's, or the device's memory is full.
+    /// If the plan is for another device, or the device's memory is full.
     pub fn transform<T: Sample>(&self, plan: Plan<T>) -> Result<Transform<T>, PlanError> {
         #[cfg(feature = "cuda")]
         let workspace = match &self.cuda {
@@ -210,10 +209,10 @@ impl Kernels {
         })
     }
 
-    /// Analysis of the data that begins at an element of the source; its coefficients begin at one of the target.
+    /// Analyses the data from an element of the source on; its coefficients begin at an element of the target.
     ///
     /// # Errors
-    /// If either array does not have so much, or is another device's, or the device refuses.
+    /// If an array is too short or on another device, or the device refuses.
     pub fn forward<T: Sample>(
         &self,
         transform: &mut Transform<T>,
@@ -223,10 +222,10 @@ impl Kernels {
         self.execute(transform, true, source, target)
     }
 
-    /// Synthesis, as [`Kernels::forward`].
+    /// Synthesises, with arguments as [`Kernels::forward`].
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Kernels::forward`].
     pub fn inverse<T: Sample>(
         &self,
         transform: &mut Transform<T>,
@@ -269,7 +268,7 @@ impl Kernels {
                     false => crate::cuda::Transform::Inverse { level: 0 },
                 };
                 let at = [from.start, to.start].map(|at| at * size_of::<T>());
-                // SAFETY: both parts are within their arrays, which are two.
+                // SAFETY: both parts are within their arrays, which are distinct.
                 unsafe { cuda.transform(plan.cuda()?, way, source, target, at, workspace) }
             }
             #[cfg(feature = "cuda")]
@@ -277,7 +276,7 @@ impl Kernels {
         }
     }
 
-    /// Lets everything that follows go to a stream of the caller, on a CUDA device.
+    /// Sends all later work to a stream of the caller, on a CUDA device.
     ///
     /// # Errors
     /// If these kernels are not on the stream's device.
@@ -289,10 +288,10 @@ impl Kernels {
         }
     }
 
-    /// Waits until all that was launched is done.
+    /// Waits for all earlier launches.
     ///
     /// # Errors
-    /// If something has failed.
+    /// If an earlier launch has failed.
     pub fn wait(&self) -> Result<(), PlanError> {
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &self.cuda {
@@ -301,18 +300,17 @@ impl Kernels {
         Ok(())
     }
 
-    /// Launches a kernel of those that it was made of, with an argument for each parameter, behind all that was
-    /// launched before.
+    /// Launches kernel number `index`, with an argument for each parameter, after all earlier launches.
     ///
     /// # Errors
-    /// If arguments do not suit, the device refuses, or the interpreter finds a fault.
+    /// If the arguments do not match, the device refuses, or the interpreter finds a fault.
     pub fn launch(&self, index: usize, args: &mut [Arg<'_>]) -> Result<(), PlanError> {
         let (kernel, info) = &self.kernels[index];
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &self.cuda {
             let suits = kernel.params.len() == args.len() && kernel.params.iter().zip(&*args).all(suits);
             if !suits {
-                return Err(failed(kernel, "its arguments are not those of its parameters".into()));
+                return Err(failed(kernel, "its arguments do not match its parameters".into()));
             }
             let scalars: Vec<i64> =
                 args.iter().filter_map(|a| if let Arg::Int(v) = a { Some(*v) } else { None }).collect();
@@ -355,7 +353,7 @@ impl Kernels {
     }
 }
 
-/// Whether an argument is of a parameter's type.
+/// Whether an argument matches a parameter's type.
 #[cfg(feature = "cuda")]
 fn suits((param, arg): (&lifting_codegen::ir::Param, &Arg<'_>)) -> bool {
     use lifting_codegen::ir::ParamKind;

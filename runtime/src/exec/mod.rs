@@ -1,9 +1,9 @@
-//! The seam between plans and what executes them.
+//! Executors: the interface between plans and devices.
 //!
-//! A plan checks everything once, describes the transform as a [`Problem`](lifting_planner::Problem), and hands it to
-//! the executor that its device chose ([`Device::executor`](crate::device::Device)). Executors get raw views that have
-//! been checked against the problem. [`cuda`], [`opencl`] and [`interp`] execute programs of `lifting-planner`, on
-//! devices and on the interpreter of kernels.
+//! A plan checks everything once, describes the transform as a [`Problem`](lifting_planner::Problem), and passes it to
+//! the executor of its device ([`Device::executor`](crate::device::Device)). Executors get raw views that have been
+//! checked against the problem. [`cuda`], [`opencl`] and [`interp`] execute programs of `lifting-planner`, on devices
+//! and on the kernel interpreter.
 
 pub mod cuda;
 pub(crate) mod interp;
@@ -24,11 +24,11 @@ use std::any::Any;
 pub struct WorkspaceSize {
     /// Work-type elements for bundles of lines, all workers together.
     pub lines: usize,
-    /// Work-type elements for one level of a sample type that is storage only.
+    /// Work-type elements for one level of a storage-only sample type.
     pub level: usize,
     /// Samples for coefficients of a padded inverse.
     pub padded: usize,
-    /// Samples of low bands on their way from level to level.
+    /// Samples of low bands between levels.
     pub low: usize,
 }
 
@@ -53,25 +53,25 @@ impl<T: Sample> Workspace<T> {
         }
     }
 
-    /// Its size in bytes: more than a plan says, once an adjoint has needed more.
+    /// Size in bytes: above the plan's figure once an adjoint has needed more.
     pub fn bytes(&self) -> usize {
         self.held().bytes::<T>()
     }
 
-    /// Makes room for what needs more than it was made for; its size stays what it says.
+    /// Makes room for an execution that needs more; the nominal size stays.
     pub(crate) fn grow(&mut self, size: WorkspaceSize) {
         let said = self.size;
         self.resize(self.held().max(size));
         self.size = said;
     }
 
-    /// What it has room for.
+    /// Allocated sizes.
     fn held(&self) -> WorkspaceSize {
         let Workspace { lines, level, padded, low, .. } = self;
         WorkspaceSize { lines: lines.len(), level: level.len(), padded: padded.len(), low: low.len() }
     }
 
-    /// Gives it another size, for a part of what it was made for: what that is no larger than is not allocated again.
+    /// Resizes the workspace for a part of its plan; a smaller size does not reallocate.
     pub(crate) fn resize(&mut self, size: WorkspaceSize) {
         self.lines.resize(size.lines, T::Lane::default());
         self.level.resize(size.level, T::Lane::default());
@@ -82,7 +82,7 @@ impl<T: Sample> Workspace<T> {
 }
 
 impl WorkspaceSize {
-    /// Of each part the larger.
+    /// Element-wise maximum.
     pub fn max(self, other: WorkspaceSize) -> WorkspaceSize {
         WorkspaceSize {
             lines: self.lines.max(other.lines),
@@ -98,19 +98,19 @@ impl WorkspaceSize {
     }
 }
 
-/// Executes one problem.
+/// Executor of one problem.
 ///
 /// # Safety of the methods
-/// Views must have the shapes that the method states, be valid to read (and write), not overlap each other, and no two
+/// Views must have the shapes that the method states, be valid to read (and write), and not overlap each other. No two
 /// indices of a mutable view may share an address. The workspace must have this executor's size.
 ///
 /// # Errors of the methods
-/// What a device can fail at. The CPU cannot.
+/// Failures of a device. The CPU never fails.
 pub trait Executor<T>: std::fmt::Debug + Send + Sync {
-    /// Scratch that it needs.
+    /// Required scratch.
     fn workspace_size(&self) -> WorkspaceSize;
 
-    /// Bytes of scratch, wherever it is.
+    /// Required scratch in bytes, on the host or the device.
     fn workspace_bytes(&self) -> usize
     where
         T: Sample,
@@ -118,25 +118,25 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
         self.workspace_size().bytes::<T>()
     }
 
-    /// What it does, for the recipe.
+    /// Passes, for the recipe.
     fn passes(&self) -> Vec<Pass>;
 
-    /// What it chose for each level of analysis and of synthesis, for the recipe.
+    /// Choices for each level of analysis and of synthesis, for the recipe.
     fn choices(&self) -> Vec<Choice> {
         Vec::new()
     }
 
-    /// How long a transform takes, on a device whose time means something.
+    /// Time of a transform, on a device whose time can be measured.
     fn microseconds(&self, _: Direction) -> Option<Result<f64, PlanError>> {
         None
     }
 
-    /// Itself, for a device that lets users do more with plans than this trait says.
+    /// The executor itself, for devices that offer more than this trait.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 
-    /// Itself, if it takes bands that are arrays of their own.
+    /// The executor as [`Joins`], if it accepts bands in separate arrays.
     fn joins(&self) -> Option<&dyn Joins<T>>
     where
         T: Sample,
@@ -144,7 +144,7 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// `src` of the source shape to `dst` of the geometry's shape.
+    /// Analyses `src` of the source shape into `dst` of the geometry's shape.
     unsafe fn forward(
         &self,
         src: RawView<T>,
@@ -154,12 +154,12 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
     where
         T: Sample;
 
-    /// Analysis where the data is; shape of the geometry.
+    /// Analyses in place; shape of the geometry.
     unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         T: Sample;
 
-    /// `src` of the geometry's shape to `dst`: of the source shape for level 0, else of the level's.
+    /// Synthesises `src` of the geometry's shape into `dst`: of the source shape for level 0, else of the level's.
     unsafe fn inverse(
         &self,
         level: u32,
@@ -170,8 +170,8 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
     where
         T: Sample;
 
-    /// The adjoint of analysis: `src` of the geometry's shape to `dst` of the same; or that of synthesis. Of a real
-    /// scheme, without padding.
+    /// Applies the adjoint of analysis or of synthesis: `src` and `dst` have the geometry's shape. It needs a real
+    /// scheme without padding.
     unsafe fn adjoint(
         &self,
         of: Direction,
@@ -182,16 +182,16 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
     where
         T: Sample;
 
-    /// Full synthesis where the data is; shape of the geometry.
+    /// Synthesises in place; shape of the geometry.
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         T: Sample;
 }
 
-/// Synthesis of the only level of a problem from bands that are arrays of their own.
+/// Synthesis of a single level from bands in separate arrays.
 pub trait Joins<T: Sample> {
-    /// `bands` in the order of their numbers, whose bits, the highest for the first transformed axis, say along which
-    /// axes a band is high, to `dst` of the geometry's shape. They may share memory.
+    /// Synthesises `bands`, in the order of their numbers, into `dst` of the geometry's shape. The bits of a band's
+    /// number, the highest for the first transformed axis, say along which axes it is high. Bands may share memory.
     ///
     /// # Safety
     /// As for [`Executor`].

@@ -1,9 +1,9 @@
-//! Samples of strided views without gaps, as they go to a device and come back.
+//! Packing: strided views to contiguous samples for a device, and back.
 
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::sample::Sample;
 
-/// The samples of a view, in the order of its indices.
+/// Samples of a view, in index order.
 ///
 /// # Safety
 /// The view must be valid.
@@ -14,14 +14,14 @@ pub(crate) unsafe fn gather<T: Sample>(view: RawView<T>) -> Vec<T> {
     values
 }
 
-/// [`gather`] into as many values.
+/// [`gather`] into a slice of the view's size.
 ///
 /// # Safety
 /// The view must be valid.
 pub(crate) unsafe fn gather_into<T: Sample>(view: RawView<T>, values: &mut [T]) {
     let (shape, strides) = (&view.shape[..view.rank], &view.strides[..view.rank]);
     if contiguous(shape) == strides {
-        // SAFETY: a valid view without gaps is a slice of as many samples.
+        // SAFETY: a valid view without gaps is a slice of this length.
         values.copy_from_slice(unsafe { std::slice::from_raw_parts(view.ptr, values.len()) });
         return;
     }
@@ -31,14 +31,14 @@ pub(crate) unsafe fn gather_into<T: Sample>(view: RawView<T>, values: &mut [T]) 
     }
 }
 
-/// What [`gather`] took back into a view.
+/// Writes samples from [`gather`] back into a view.
 ///
 /// # Safety
-/// The view must be valid, and no other may overlap it.
+/// The view must be valid, and no other view may overlap it.
 pub(crate) unsafe fn scatter<T: Sample>(values: &[T], view: RawViewMut<T>) {
     let (shape, strides) = (&view.shape[..view.rank], &view.strides[..view.rank]);
     if contiguous(shape) == strides {
-        // SAFETY: a valid view without gaps is a slice of as many samples.
+        // SAFETY: a valid view without gaps is a slice of this length.
         return unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), view.ptr, values.len()) };
     }
     for (at, value) in offsets(shape, strides).zip(values) {

@@ -1,8 +1,8 @@
-//! Gradients through levels that keep all that depends on the data.
+//! Adjoints of expansive levels.
 //!
-//! A level is linear: the array is extended, transformed, and windows of the result are kept. So its adjoint puts bands
-//! into these windows and zeros elsewhere, takes the adjoint of the transform, and gives what the array was extended by
-//! back to the samples that it was made of.
+//! An expansive level is linear: it extends the array, transforms it, and keeps windows of the result. So the adjoint
+//! puts bands into these windows with zeros elsewhere, and applies the adjoint of the transform. Then it adds each
+//! extension sample back to the samples that it was made of.
 
 use super::{Expansive, place};
 use crate::data::{Expected, RawView, Source, Target};
@@ -12,12 +12,12 @@ use crate::sample::Sample;
 use lifting_codegen::schedule::Direction;
 
 impl<T: Sample> Expansive<T> {
-    /// The adjoint of [`Expansive::forward`]: takes the gradient of a function of the bands, of which missing ones
-    /// count as zero, back to `data`, of [`Expansive::shape`]. `scratch` has twice [`Expansive::extended_len`] samples,
-    /// or more. The same bits on every machine; [`lifting_dsl::oracle::Expansive`] is the definition.
+    /// The adjoint of [`Expansive::forward`]: takes the gradient of a function of the bands back to `data`, of
+    /// [`Expansive::shape`]. Missing bands count as zero. `scratch` has at least twice [`Expansive::extended_len`]
+    /// samples. All machines give the same bits; [`lifting_dsl::oracle::Expansive`] is the definition.
     ///
     /// # Errors
-    /// If an array does not suit, or the workspace is another's.
+    /// If an array is unsuitable, or the workspace belongs to another transform.
     pub fn adjoint_with<S: Source<T> + ?Sized>(
         &self,
         bands: &[Option<&S>],
@@ -44,17 +44,17 @@ impl<T: Sample> Expansive<T> {
         unsafe { self.analysis.executor().adjoint(Direction::Forward, src, dst, workspace)? };
         (0..self.shape.len()).for_each(|axis| self.fold_axis(axis, extended));
         let from = RawView::new(extended[self.start_of_data()..].as_ptr(), &self.shape, &self.strides);
-        // SAFETY: the part of the extended array where the data is.
+        // SAFETY: the data's part of the extended array.
         unsafe { place(0, &from, from.ptr, 0, &to.strides, data) };
         Ok(())
     }
 
     /// The adjoint of [`Expansive::inverse`]: takes the gradient of a function of the data, of
-    /// [`Expansive::restored_shape`], back to the bands, which are windows of `coefficients` as after
-    /// [`Expansive::forward`]. `scratch` has [`Expansive::extended_len`] samples, or more.
+    /// [`Expansive::restored_shape`], back to the bands. These are windows of `coefficients`, as after
+    /// [`Expansive::forward`]. `scratch` has at least [`Expansive::extended_len`] samples.
     ///
     /// # Errors
-    /// If an array does not suit, or the workspace is another's.
+    /// If an array is unsuitable, or the workspace belongs to another transform.
     pub fn inverse_adjoint_with<S: Source<T> + ?Sized>(
         &self,
         data: &S,

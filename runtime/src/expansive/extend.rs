@@ -1,4 +1,4 @@
-//! What stands beyond the data on the CPU, and where its gradient goes.
+//! Border extension on the CPU, and its adjoint.
 
 use super::Expansive;
 use crate::sample::Sample;
@@ -7,14 +7,14 @@ use lifting_dsl::extension::{Extension, Window};
 use lifting_dsl::sample::{self, Arithmetic};
 
 impl<T: Sample> Expansive<T> {
-    /// Extends the array, the rows of which are extended, along all other axes: the inner ones first.
+    /// Extends an array whose rows are already extended along all other axes, inner axes first.
     pub(super) fn extend(&self, array: &mut [T]) {
         for axis in (0..self.shape.len() - 1).rev().filter(|axis| !self.margins[*axis].is_empty()) {
             self.extend_axis(0, axis, array);
         }
     }
 
-    /// Fills what stands beyond the data along an axis; the array begins at axis `outer`.
+    /// Fills the extension along an axis; the array begins at axis `outer`.
     pub(super) fn extend_axis(&self, outer: usize, axis: usize, array: &mut [T]) {
         self.each_piece(outer, axis, array, &mut |stride, array| {
             for Margin { at, is } in &self.margins[axis] {
@@ -33,7 +33,7 @@ impl<T: Sample> Expansive<T> {
         });
     }
 
-    /// The adjoint of [`extend_axis`](Expansive::extend_axis): what stands beyond goes back to what it was made of.
+    /// The adjoint of [`extend_axis`](Expansive::extend_axis): adds each extension sample back to its sources.
     pub(super) fn fold_axis(&self, axis: usize, array: &mut [T]) {
         self.each_piece(0, axis, array, &mut |stride, array| {
             let mut add = |at: usize, index: usize, factor: Factor<T>| {
@@ -53,8 +53,8 @@ impl<T: Sample> Expansive<T> {
         });
     }
 
-    /// Calls `run` with the stride of an axis and each piece of the array that has all of this axis and of those behind
-    /// it: there is one for each index of the data along those before it, from axis `outer` on.
+    /// Calls `run` with the stride of an axis and each piece of the array that spans this axis and the inner ones.
+    /// There is one piece for each data index along the outer axes, from axis `outer` on.
     fn each_piece(&self, outer: usize, axis: usize, array: &mut [T], run: &mut impl FnMut(usize, &mut [T])) {
         let stride = self.strides[outer] as usize;
         if outer == axis {
@@ -65,14 +65,14 @@ impl<T: Sample> Expansive<T> {
     }
 }
 
-/// A position of an extended axis where there is no data.
+/// A position of an extended axis outside the data.
 #[derive(Debug)]
 pub(super) struct Margin<T: Sample> {
     pub at: usize,
     pub is: Beyond<T>,
 }
 
-/// What stands there; indices are of the extended axis.
+/// Value of an extension sample; indices are of the extended axis.
 #[derive(Debug)]
 pub(super) enum Beyond<T: Sample> {
     Zero,
@@ -94,7 +94,7 @@ pub(super) fn margins<T: Sample>(window: Option<&Window>, rule: Option<Extension
     (0..first).chain(first + n..window.length()).map(|at| Margin { at, is: beyond(at) }).collect()
 }
 
-/// What weights of samples `T` are held in.
+/// Type of weights for samples `T`.
 type Factor<T> = <<T as sample::Sample>::Work as Arithmetic>::Acc;
 
 /// Σ factor·sample, from left to right, every operation rounded once.

@@ -1,7 +1,7 @@
-//! One level that keeps every coefficient that depends on the data, as PyWavelets' modes do.
+//! Expansive levels: one level that keeps every coefficient that depends on the data, like PyWavelets' modes.
 //!
-//! On CPUs what is here extends the array, and gives it to a plan that knows nothing of it. On other devices plans do
-//! both, and [`Expansive::cuda`] executes them on a device's memory.
+//! On CPUs this module extends the array and passes it to an ordinary plan. On other devices plans do both, and
+//! [`Expansive::cuda`] executes them on a device's memory.
 
 mod adjoint;
 mod extend;
@@ -19,13 +19,12 @@ use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::{Boundary, Domain, Scheme};
 use lifting_planner::Extended;
 
-/// One level of a real wavelet along some axes of arrays of one shape, which go on beyond their ends by an
-/// [`Extension`].
+/// One level of a real wavelet along some axes of arrays of one shape, extended beyond their ends by an [`Extension`].
 ///
 /// Along each transformed axis of n samples, a band has ⌊(n + L − 1)/2⌋ coefficients for filters of L taps
-/// ([`Scheme::filter_length`]), those of PyWavelets' `dwt` in the mode of the same name; ⌈n/2⌉ in
-/// [`Extension::Periodization`]. The array is extended ([`lifting_dsl::oracle::Expansive`] says how), transformed by a
-/// plan, and what is kept is a window of the result.
+/// ([`Scheme::filter_length`]). They are those of PyWavelets' `dwt` in the mode of the same name. In
+/// [`Extension::Periodization`] a band has ⌈n/2⌉. The array is extended (defined by [`lifting_dsl::oracle::Expansive`])
+/// and transformed by a plan; the bands are windows of the result.
 ///
 /// ```
 /// use lifting::{Device, Expansive, Extension, catalogue};
@@ -47,34 +46,35 @@ use lifting_planner::Extended;
 /// ```
 #[derive(Debug)]
 pub struct Expansive<T: Sample> {
-    /// On the CPU of the extended array, elsewhere of the data.
+    /// Plan of the extended array on the CPU, of the data elsewhere.
     analysis: Plan<T>,
     synthesis: Plan<T>,
-    /// Whether it is for the CPU.
+    /// Whether the device is the CPU.
     hosted: bool,
-    /// Of a workspace for both.
+    /// Workspace size for both plans.
     size: WorkspaceSize,
-    /// For each axis, what stands before and behind the data.
+    /// Extension samples before and after the data, for each axis.
     margins: Vec<Vec<Margin<T>>>,
     windows: Vec<Option<Window>>,
-    /// What of them synthesis needs.
+    /// Inner parts of the windows that synthesis needs.
     inner: Vec<Option<Window>>,
     shape: Vec<usize>,
     restored: Vec<usize>,
     band_shape: Vec<usize>,
     extended: Vec<usize>,
     strides: Vec<isize>,
-    /// A line of a band of zeros.
+    /// One line of zeros, for a missing band.
     zeros: Vec<T>,
 }
 
 impl<T: Sample> Expansive<T> {
-    /// For data of that shape. `filter_length` is the wavelet's [`Scheme::filter_length`], which takes longer to find
-    /// than all the rest. `extensions` has an entry for each axis, `None` for one that is not transformed.
+    /// Makes a level for data of that shape. `filter_length` is the wavelet's [`Scheme::filter_length`], which takes
+    /// longer to compute than everything else. `extensions` has an entry for each axis, `None` if it is not
+    /// transformed.
     ///
     /// # Errors
-    /// An integer wavelet, integer samples, an odd filter length or 0, an empty axis, too few or too many axes, or more
-    /// samples than the machine can index.
+    /// If the wavelet or the samples are integer, the filter length is odd or 0, an axis is empty, the number of axes is
+    /// wrong, or there are more samples than the machine can index.
     pub fn new(
         scheme: &Scheme,
         filter_length: usize,
@@ -87,10 +87,10 @@ impl<T: Sample> Expansive<T> {
         Expansive::with(scheme, shape, extensions, device, window)
     }
 
-    /// For bands of that shape, where the data's is not known: it is then the largest that has such bands.
+    /// Makes a level for bands of that shape, if the data's shape is not known: it takes the largest that fits.
     ///
     /// # Errors
-    /// As for [`Expansive::new`], and bands that are too short for the wavelet: no data has them.
+    /// As for [`Expansive::new`], and if the bands are shorter than any data gives.
     pub fn of_bands(
         scheme: &Scheme,
         filter_length: usize,
@@ -180,33 +180,33 @@ impl<T: Sample> Expansive<T> {
         &self.band_shape
     }
 
-    /// Shape of the arrays that results are written to, of which they are windows.
+    /// Shape of the result arrays; results are windows of them.
     pub fn extended_shape(&self) -> &[usize] {
         &self.extended
     }
 
-    /// Samples of such an array.
+    /// Number of samples of such an array.
     pub fn extended_len(&self) -> usize {
         self.extended.iter().product()
     }
 
-    /// Shape of what synthesis makes of bands: that of the data, or one more where an axis is odd.
+    /// Shape of the synthesised data: that of the data, or one more along odd axes.
     pub fn restored_shape(&self) -> &[usize] {
         &self.restored
     }
 
-    /// Where in its array the result of [`Expansive::inverse`] begins.
+    /// Start of the result of [`Expansive::inverse`] within its array, for each axis.
     pub fn first(&self) -> Vec<usize> {
         self.windows.iter().map(|window| window.map_or(0, |w| w.first())).collect()
     }
 
-    /// Number of bands: 2 for each transformed axis.
+    /// Number of bands: 2 to the power of the number of transformed axes.
     pub fn bands(&self) -> usize {
         1 << self.windows.iter().flatten().count()
     }
 
-    /// Where in its array band number `band` begins: that of the result of [`Expansive::forward`]. Bits of the number,
-    /// the highest for the first transformed axis, say along which axes it is high.
+    /// Start of band number `band` within the result of [`Expansive::forward`]. The bits of the number, the highest for
+    /// the first transformed axis, say along which axes the band is high.
     pub fn offsets(&self, band: usize) -> Vec<usize> {
         self.offsets_in(&self.windows, band)
     }
@@ -221,12 +221,12 @@ impl<T: Sample> Expansive<T> {
         windows.iter().map(&mut offset).collect()
     }
 
-    /// Scratch that executions need, beside the arrays.
+    /// Scratch for executions, in addition to the arrays.
     pub fn workspace(&self) -> Workspace<T> {
         Workspace::new(self.size)
     }
 
-    /// Samples of scratch that synthesis needs: none, if it reads bands where they are.
+    /// Scratch in samples that synthesis needs: none if it reads bands in place.
     pub fn synthesis_scratch_len(&self) -> usize {
         match self.hosted {
             true if self.joins().is_some() => 0,
@@ -235,11 +235,11 @@ impl<T: Sample> Expansive<T> {
         }
     }
 
-    /// Analysis. `coefficients` has [`Expansive::extended_len`] samples, of which the windows of bands are meant, and
-    /// what is around them is of no use; `scratch` has as many, or more.
+    /// Analyses data. `coefficients` has [`Expansive::extended_len`] samples; only the windows of bands are meaningful.
+    /// `scratch` has at least the same size.
     ///
     /// # Errors
-    /// If an array does not suit.
+    /// If an array is unsuitable.
     pub fn forward<S: Source<T> + ?Sized>(
         &self,
         data: &S,
@@ -252,7 +252,7 @@ impl<T: Sample> Expansive<T> {
     /// [`Expansive::forward`] with a workspace of this transform.
     ///
     /// # Errors
-    /// As there, and if the workspace is another's.
+    /// As for [`Expansive::forward`], and if the workspace belongs to another transform.
     pub fn forward_with<S: Source<T> + ?Sized>(
         &self,
         data: &S,
@@ -276,12 +276,12 @@ impl<T: Sample> Expansive<T> {
         unsafe { self.analysis.executor().forward(src, dst, workspace) }
     }
 
-    /// Synthesis of bands in the order of their numbers; those that are missing count as zero. `data` has
-    /// [`Expansive::extended_len`] samples, of which the window that starts at [`Expansive::first`] and has
-    /// [`Expansive::restored_shape`] is meant; `scratch` has [`Expansive::synthesis_scratch_len`], or more.
+    /// Synthesises bands in the order of their numbers; missing ones count as zero. `data` has
+    /// [`Expansive::extended_len`] samples: the result is the window that starts at [`Expansive::first`] and has
+    /// [`Expansive::restored_shape`]. `scratch` has at least [`Expansive::synthesis_scratch_len`] samples.
     ///
     /// # Errors
-    /// If an array does not suit.
+    /// If an array is unsuitable.
     pub fn inverse<S: Source<T> + ?Sized>(
         &self,
         bands: &[Option<&S>],
@@ -294,7 +294,7 @@ impl<T: Sample> Expansive<T> {
     /// [`Expansive::inverse`] with a workspace of this transform.
     ///
     /// # Errors
-    /// As there, and if the workspace is another's.
+    /// As for [`Expansive::inverse`], and if the workspace belongs to another transform.
     pub fn inverse_with<S: Source<T> + ?Sized>(
         &self,
         bands: &[Option<&S>],
@@ -314,7 +314,7 @@ impl<T: Sample> Expansive<T> {
         let dst = RawViewMut::new(array.ptr.wrapping_add(at), whole, &self.strides);
         if let Some(joins) = self.joins() {
             self.scratch(scratch, 0, whole, workspace)?;
-            // A band of zeros is one line of them.
+            // A zero band is one line of zeros with stride 0.
             let mut strides = vec![0; whole.len()];
             strides[whole.len() - 1] = 1;
             let zeros = RawView::new(self.zeros.as_ptr(), &self.band_shape, &strides);
@@ -330,20 +330,21 @@ impl<T: Sample> Expansive<T> {
         unsafe { self.synthesis.executor().inverse(0, src, dst, workspace) }
     }
 
-    /// The level as a plan of the device, unless that is a CPU: analysis takes data of [`Expansive::shape`] to an array
-    /// of [`Expansive::extended_shape`], of which bands are windows ([`Expansive::offsets`]), and synthesis takes such
-    /// an array, with zeros around the bands, to [`Expansive::restored_shape`]. It is for arrays in a device's memory.
+    /// The level as a plan of the device, or `None` on a CPU. Analysis takes data of [`Expansive::shape`] to an array
+    /// of [`Expansive::extended_shape`], which holds the bands as windows ([`Expansive::offsets`]). Synthesis takes
+    /// such an array, with zeros around the bands, to [`Expansive::restored_shape`]. The plan is for arrays in a
+    /// device's memory.
     pub fn device_plan(&self, direction: Direction) -> Option<&Plan<T>> {
         let plan = if direction == Direction::Forward { &self.analysis } else { &self.synthesis };
         (!self.hosted).then_some(plan)
     }
 
-    /// Where in an array of extended shape what synthesis makes begins.
+    /// View of the synthesised data within an array of extended shape.
     fn restored_view(&self, array: RawViewMut<T>) -> RawViewMut<T> {
         RawViewMut::new(array.ptr.wrapping_add(self.start_of_data()), &self.restored, &self.strides)
     }
 
-    /// [`Expansive::inverse_with`] by the device's plan.
+    /// [`Expansive::inverse_with`] with the device's plan.
     fn inverse_on_device(
         &self,
         views: &[Option<RawView<T>>],
@@ -360,13 +361,13 @@ impl<T: Sample> Expansive<T> {
         unsafe { self.synthesis.executor().inverse(0, src, dst, workspace) }
     }
 
-    /// What takes bands where they are, if that is all that synthesis needs.
+    /// The executor that reads bands in place, if synthesis needs no margins.
     fn joins(&self) -> Option<&dyn Joins<T>> {
         let alone = |window: &Window| window.left + window.right == 0;
         self.synthesis.executor().joins().filter(|_| self.inner.iter().flatten().all(alone))
     }
 
-    /// The first `needed` samples of the scratch, for arrays of that shape, if the workspace is one of this transform.
+    /// The first `needed` samples of the scratch, for arrays of that shape, after a check of the workspace.
     fn scratch<'a>(
         &self,
         scratch: &'a mut [T],
@@ -391,7 +392,7 @@ impl<T: Sample> Expansive<T> {
         bands.iter().map(|band| band.map(|band| band.source(&expected)).transpose()).collect()
     }
 
-    /// Bands at their places in an array of that shape, and zeros elsewhere.
+    /// Places bands in an array of that shape, with zeros elsewhere.
     fn gather(&self, bands: &[Option<RawView<T>>], windows: &[Option<Window>], shape: &[usize], array: &mut [T]) {
         let strides = contiguous(shape);
         if bands.iter().any(Option::is_none) {
@@ -407,12 +408,12 @@ impl<T: Sample> Expansive<T> {
         }
     }
 
-    /// Where in the extended array sample 0 of an axis is, times its stride.
+    /// Offset of an axis' sample 0 in the extended array.
     fn start(&self, axis: usize) -> usize {
         self.windows[axis].map_or(0, |window| window.first()) * self.strides[axis] as usize
     }
 
-    /// Where in the extended array the data's first sample is.
+    /// Offset of the data's first sample in the extended array.
     fn start_of_data(&self) -> usize {
         (0..self.shape.len()).map(|axis| self.start(axis)).sum()
     }
@@ -420,7 +421,7 @@ impl<T: Sample> Expansive<T> {
     /// Copies the data into the middle of the extended array, and extends its rows.
     ///
     /// # Safety
-    /// The view has to be valid, of the data's shape.
+    /// The view must be valid and have the data's shape.
     unsafe fn fill(&self, axis: usize, view: &RawView<T>, from: isize, to: &mut [T]) {
         let start = self.start(axis);
         if axis + 1 == self.shape.len() {
@@ -441,7 +442,7 @@ impl<T: Sample> Expansive<T> {
         }
     }
 
-    /// Puts zeros where no band is.
+    /// Writes zeros outside the bands.
     fn clear(&self, axis: usize, windows: &[Option<Window>], strides: &[isize], array: &mut [T]) {
         let (stride, n) = (strides[axis] as usize, self.band_shape[axis]);
         let inner = |i: &usize| match &windows[axis] {
@@ -461,12 +462,12 @@ impl<T: Sample> Expansive<T> {
     }
 }
 
-/// Rows that are long get longer margins, so that both halves of each, and what is kept of them, begin where vectors
-/// do; what is kept does not depend on it.
+/// Widens the margins of long rows, so that both halves and the kept windows are aligned to vectors. The kept values do
+/// not depend on it.
 fn widen<T>(window: &mut Window) {
     const VECTOR: usize = 64;
     let step = 2 * VECTOR / size_of::<T>();
-    // What is too long to be an array is refused later.
+    // Lengths beyond an array's limit are refused later.
     if !(16 * step..isize::MAX as usize).contains(&window.length()) {
         return;
     }
@@ -475,7 +476,7 @@ fn widen<T>(window: &mut Window) {
     window.right += whole(window.length()) - window.length();
 }
 
-/// An array's lengths: `of` the windows along axes that have one.
+/// Lengths of an array: `of` the windows along transformed axes.
 fn lengths(windows: &[Option<Window>], given: &[usize], of: fn(&Window) -> usize) -> Vec<usize> {
     windows.iter().zip(given).map(|(window, &n)| window.as_ref().map_or(n, of)).collect()
 }
@@ -483,7 +484,7 @@ fn lengths(windows: &[Option<Window>], given: &[usize], of: fn(&Window) -> usize
 /// Copies an array into another one, from `at` on.
 ///
 /// # Safety
-/// `from` has to be a sample of the view, which is valid, all axes before `axis` at some index.
+/// `from` must be a sample of the valid view, with a fixed index along all axes before `axis`.
 unsafe fn place<T: Sample>(axis: usize, view: &RawView<T>, from: *const T, at: usize, strides: &[isize], to: &mut [T]) {
     let n = view.shape[axis];
     if axis + 1 == view.rank {
@@ -499,9 +500,9 @@ unsafe fn place<T: Sample>(axis: usize, view: &RawView<T>, from: *const T, at: u
 }
 
 /// # Safety
-/// There have to be as many samples, `stride` apart, as there is room for.
+/// There must be `to.len()` samples, `stride` apart.
 unsafe fn copy_row<T: Sample>(from: *const T, stride: isize, to: &mut [T]) {
-    // SAFETY: by the caller's promise; what is written is borrowed exclusively and cannot be what is read.
+    // SAFETY: by the caller's promise; the target is borrowed exclusively and cannot overlap the source.
     unsafe {
         if stride == 1 {
             std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len());
@@ -511,7 +512,7 @@ unsafe fn copy_row<T: Sample>(from: *const T, stride: isize, to: &mut [T]) {
     }
 }
 
-/// What can be said before any length is computed.
+/// Checks that do not depend on any computed length.
 fn check(
     scheme: &Scheme,
     filter_length: usize,

@@ -1,8 +1,8 @@
-//! What the tests of plans share.
+//! Shared code of the tests of plans.
 
 use lifting::{Boundary, Domain, Layout, Sample, Scheme, catalogue};
 
-/// Noise that uses all bits of integers and a modest range of reals, so that three levels stay finite in `f16`.
+/// Noise that uses all bits of integers and a modest range of reals, so three levels stay finite in `f16`.
 pub fn noise<T: Sample>(n: usize, seed: u64) -> Vec<T> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     (0..n)
@@ -25,10 +25,10 @@ pub fn lattices() -> Vec<Scheme> {
     lifting_dsl::compile(include_str!("../../../lifting-dsl/tests/lattices.lift")).unwrap().schemes
 }
 
-/// Shape, levels an axis, order of the axes, origins.
+/// Shape, levels of each axis, order of the axes, origins.
 type Geometry = (&'static [usize], &'static [u32], &'static [usize], &'static [i64]);
 
-/// Shapes, levels, orders and origins that between them take every path.
+/// Shapes, levels, orders and origins that together take every path.
 const GEOMETRIES: [Geometry; 16] = [
     (&[1], &[2], &[0], &[1]),
     (&[2], &[1], &[0], &[0]),
@@ -48,10 +48,10 @@ const GEOMETRIES: [Geometry; 16] = [
     (&[8, 8], &[0, 0], &[], &[0, 0]),
 ];
 
-/// One of them under a border rule, its coefficients laid out so.
+/// A geometry under a border rule, with a layout of the coefficients.
 pub type Case = (Geometry, Boundary, Layout);
 
-/// All of them under every border rule, layouts in turn.
+/// All geometries under every border rule, with alternating layouts.
 pub fn cases() -> impl Iterator<Item = Case> {
     GEOMETRIES.into_iter().enumerate().flat_map(|(i, geometry)| {
         Boundary::ALL.into_iter().enumerate().map(move |(b, boundary)| {

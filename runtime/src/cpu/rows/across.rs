@@ -1,7 +1,7 @@
-//! Along rows: a window of a row is split into its even and odd samples, lifted in cache, and merged or stored.
+//! Lifting along rows: a window of a row is split by phase, lifted in cache, and merged or stored.
 //!
-//! A window is made from a copy of all that its results depend on, so windows of a row, and rows, are independent of
-//! one another, and a few samples at their edges are lifted twice.
+//! A window is lifted in a copy of all samples that its results depend on. So windows and rows are independent, and a
+//! few samples at window edges are lifted twice.
 
 use super::axis::{Axis, Kind, MAX_TAPS, Step};
 use super::ops;
@@ -9,18 +9,18 @@ use super::view::{Rows, Staging};
 use crate::sample::{Arithmetic, Stored};
 use lifting_loops::Isa;
 
-/// Results of a row, and what is copied for them.
+/// Window of a row: its results and the samples copied for them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// The results.
+    /// Range of the results.
     pub from: isize,
     pub to: isize,
-    /// What they depend on.
+    /// Range of the samples that the results depend on.
     pub first: isize,
     pub end: isize,
-    /// The first even (odd) sample of the copy.
+    /// First even (odd) sample of the copy.
     pub start: [isize; 2],
-    /// Even (odd) samples of the copy.
+    /// Number of even (odd) samples of the copy.
     pub count: [usize; 2],
 }
 
@@ -32,7 +32,7 @@ impl Window {
         Window { from, to, first, end, start, count }
     }
 
-    /// Where the results of a phase are in the copy of that phase: the first, and how many.
+    /// Position of the results of a phase in the copy of that phase: first index and count.
     pub fn results<W: Arithmetic>(&self, axis: &Axis<W>, phase: usize) -> (usize, usize) {
         let first = axis.align(self.from, phase);
         let count = ((self.to - first).max(0) as usize).div_ceil(2);
@@ -40,29 +40,29 @@ impl Window {
     }
 }
 
-/// The most even (or odd) samples of a window of so many results.
+/// Upper bound on the even (or odd) samples of a window of `results` results.
 pub(super) fn capacity<W: Arithmetic>(axis: &Axis<W>, results: usize) -> usize {
     let whole = results + (axis.spare.0 + axis.spare.1) as usize;
     (whole / 2 + 2).next_multiple_of(64)
 }
 
-/// The copy of a window, by phases. `zeros` has as many samples as a step updates at once, at least one.
+/// Copy of a window, split by phase.
 pub(super) struct Copied<'a, W> {
     pub phases: [&'a mut [W]; 2],
 }
 
 impl<'a, W: Arithmetic> Copied<'a, W> {
-    /// Even samples in the first half of `memory`, odd ones in the second.
+    /// Puts even samples into the first half of `memory`, odd ones into the second.
     pub fn new(window: &Window, memory: &'a mut [W]) -> Copied<'a, W> {
         let half = memory.len() / 2;
         let (even, odd) = memory.split_at_mut(half);
         Copied { phases: [&mut even[..window.count[0]], &mut odd[..window.count[1]]] }
     }
 
-    /// Splits what a window depends on.
+    /// Splits the samples of a window by phase.
     ///
     /// # Safety
-    /// The row has to be valid to read.
+    /// The row must be valid to read.
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn split<S: Stored<W>>(
         &mut self,
@@ -83,10 +83,10 @@ impl<'a, W: Arithmetic> Copied<'a, W> {
         }
     }
 
-    /// Takes what a window depends on from the two bands.
+    /// Loads the samples of a window from the two bands.
     ///
     /// # Safety
-    /// The rows have to be valid to read.
+    /// The rows must be valid to read.
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn join<S: Stored<W>>(
         &mut self,
@@ -116,7 +116,7 @@ impl<'a, W: Arithmetic> Copied<'a, W> {
         }
     }
 
-    /// Does something to the first and the last sample of the line, as far as they are in the copy.
+    /// Scales the first and last sample of the line, if they are in the copy.
     fn ends(&mut self, axis: &Axis<W>, window: &Window, scale: fn(W) -> W) {
         for i in [0, axis.n as isize - 1] {
             if axis.doubled_ends && (window.first..window.end).contains(&i) {
@@ -127,7 +127,7 @@ impl<'a, W: Arithmetic> Copied<'a, W> {
         }
     }
 
-    /// All steps.
+    /// Runs all steps.
     pub fn lift(&mut self, isa: Isa, axis: &Axis<W>, window: &Window) {
         self.ends(axis, window, W::doubled);
         self.steps(isa, axis, window);
@@ -175,7 +175,7 @@ impl<'a, W: Arithmetic> Copied<'a, W> {
         }
     }
 
-    /// A step on `count` samples of its phase from t on.
+    /// Runs a step on `count` samples of its phase, from t on.
     #[inline]
     #[allow(clippy::too_many_arguments)]
     fn step(

@@ -1,77 +1,76 @@
-//! One axis of a level: its steps, how far each lags behind the rows that arrive, and how far beyond its results it
-//! reads.
+//! One axis of a level: its steps, their lags and their supports.
 //!
-//! Samples are counted from the first one of the line; sample i stands at an even position if i + `parity` is even. Two
-//! uses are made of the supports. As a *delay line*, samples arrive in order, and a step may update sample t once
-//! sample t + `lag` is there. In a *window*, the results s0..s1 are made from a copy of what they depend on, in which a
-//! step updates `spare` samples more on either side. The border rule of a periodic line is to have samples before its
-//! first and after its last one; all others resolve each read that leaves the line.
+//! Samples are counted from the first one of the line; sample i is at an even position if i + `parity` is even. The
+//! supports serve two uses. In a *delay line*, samples arrive in order, and a step may update sample t once sample t +
+//! `lag` has arrived. In a *window*, the results s0..s1 are lifted in a copy of the samples that they depend on; a step
+//! updates `spare` more samples on either side. A periodic line has samples before its first and after its last one.
+//! All other border rules resolve each read that leaves the line.
 
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight, StepKind};
 use lifting_dsl::{Boundary, Weight};
 use lifting_planner::Problem;
 
-/// The most samples that a step may read.
+/// Upper bound on the samples that a step reads.
 pub(super) const MAX_TAPS: usize = 24;
 
-/// `target ∓= (Σ weight·(Σ samples) + rounding) >> shift`, where the samples of all groups come one after another.
+/// `target ∓= (Σ weight·(Σ samples) + rounding) >> shift`, with the samples of all groups in sequence.
 #[derive(Clone, Debug)]
 pub(crate) struct Lift<W: Arithmetic> {
     pub subtract: bool,
     /// Weight and number of samples.
     pub groups: Vec<(W::Acc, usize)>,
-    /// Whether there is one group, of weight 1.
+    /// Whether there is a single group, of weight 1.
     pub plain: bool,
     pub rounding: W::Acc,
     pub shift: u32,
-    /// The same where 16 bits are enough.
+    /// The 16-bit form, if 16 bits are enough.
     pub narrow: Option<Narrow>,
 }
 
-/// An integer step on 16-bit samples whose arithmetic fits 16 bits.
+/// Integer step on 16-bit samples whose arithmetic fits 16 bits.
 ///
 /// A sample is 2^shift·h + l with 0 ≤ l < 2^shift, so (Σ w·x + r) >> shift is Σ w·h + ((Σ w·l + r) >> shift). The first
-/// sum is wanted modulo 2¹⁶ and may wrap, as long as the accumulator of 32 bits would not; the second is small.
+/// sum is needed modulo 2¹⁶ and may wrap, as long as the 32-bit accumulator would not. The second sum is small.
 #[derive(Clone, Debug)]
 pub(crate) struct Narrow {
     pub weights: Vec<i16>,
     pub rounding: i16,
 }
 
-/// What a step does to a sample.
+/// Operation of a step on a sample.
 #[derive(Clone, Debug)]
 pub(super) enum Kind<W: Arithmetic> {
     Lift(Lift<W>),
     /// `x *= c`
     Scale(W::Acc),
-    /// A stage of a lattice on a sample and the next one.
+    /// A lattice stage on a sample and the next one.
     Pair([[W::Acc; 2]; 2]),
 }
 
 /// A step, and its place in windows and delay lines.
 #[derive(Clone, Debug)]
 pub(super) struct Step<W: Arithmetic> {
-    /// Parity of the positions that are updated; of a stage, that of the first sample of its pairs.
+    /// Parity of the updated positions; for a lattice stage, that of the first sample of its pairs.
     pub target: usize,
     pub kind: Kind<W>,
-    /// Where the samples are that it reads, from the one that it updates, in the order of the groups.
+    /// Offsets of the samples read, relative to the updated one, in the order of the groups.
     pub taps: Vec<isize>,
-    /// The lowest and highest of them, and 0.
+    /// Lowest and highest tap, including 0.
     pub reach: (isize, isize),
-    /// It updates sample t when t + lag is there.
+    /// Sample t is updated once t + lag has arrived.
     pub lag: isize,
-    /// It updates so many samples more before and after the results.
+    /// Extra samples updated before and after the results.
     pub spare: (isize, isize),
 }
 
-/// An axis of a level, in one direction.
+/// One axis of a level, in one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Axis<W: Arithmetic> {
     pub n: usize,
-    /// Of the position of the first sample.
+    /// Parity of the first sample's position.
     pub parity: usize,
     pub boundary: Boundary,
-    /// Whether the first and the last sample are doubled before the first step, and halved after the last.
+    /// Whether the first and last sample are doubled before the first step, and halved after the last.
     pub doubled_ends: bool,
     pub steps: Vec<Step<W>>,
     /// Factors of even and odd samples before the first step.
@@ -80,14 +79,14 @@ pub(super) struct Axis<W: Arithmetic> {
     pub after: [Option<W::Acc>; 2],
     /// Samples before and after the results that these depend on.
     pub spare: (isize, isize),
-    /// An even (odd) sample t is finished when t + lag is there.
+    /// An even (odd) sample t is finished once t + lag has arrived.
     pub lag: [isize; 2],
-    /// Samples that are kept behind the last one that arrived.
+    /// Samples kept behind the latest one.
     pub kept: usize,
 }
 
 impl<W: Arithmetic> Axis<W> {
-    /// `None` if a step reads more than the loops are made for.
+    /// Returns `None` if a step reads more samples than the loops support.
     pub fn new(steps: &[CompiledStep<W>], problem: &Problem, n: usize, parity: usize) -> Option<Axis<W>> {
         let mut axis = Axis {
             n,
@@ -101,7 +100,7 @@ impl<W: Arithmetic> Axis<W> {
             lag: [0; 2],
             kept: 0,
         };
-        // A lone sample is not lifted.
+        // A single sample is not lifted.
         if n < 2 {
             return Some(axis);
         }
@@ -154,7 +153,7 @@ impl<W: Arithmetic> Axis<W> {
         let reach = match (&kind, self.boundary) {
             (Kind::Scale(_), _) => (0, 0),
             (Kind::Pair(_), _) => (0, 1),
-            // What is beyond a border is read from inside: up to its own distance away, on either side.
+            // A read beyond a border is mirrored inside: up to its own distance away, on either side.
             (_, Boundary::WholeSymmetric) => {
                 let reach = taps.iter().map(|d| d.abs()).max().unwrap_or(0);
                 (-reach, reach)
@@ -165,7 +164,7 @@ impl<W: Arithmetic> Axis<W> {
                 (low.min(-near), high.max(near))
             }
         };
-        // What it reads must be done, and those done with it that read what it overwrites.
+        // Its reads must be done, and so must earlier steps that read what it overwrites.
         let mut lag = reach.1.max(0);
         for before in &self.steps {
             let pair = matches!(before.kind, Kind::Pair(_)) || matches!(kind, Kind::Pair(_));
@@ -180,7 +179,7 @@ impl<W: Arithmetic> Axis<W> {
         let pair = matches!(kind, Kind::Pair(_));
         for phase in 0..2 {
             if pair || phase == step.target {
-                // The second sample of a pair is finished with the first, which is one before it.
+                // The second sample of a pair is finished together with the first, one before it.
                 self.lag[phase] = self.lag[phase].max(lag - (pair && phase != step.target) as isize);
             }
         }
@@ -196,17 +195,17 @@ impl<W: Arithmetic> Axis<W> {
         Some(())
     }
 
-    /// What sample i is multiplied by before the first step.
+    /// Factor of sample i before the first step.
     pub fn factor_before(&self, i: isize) -> Option<W::Acc> {
         self.with_end(self.before[self.phase(i)], i, &Weight::integer(2))
     }
 
-    /// What sample i is multiplied by after the last step.
+    /// Factor of sample i after the last step.
     pub fn factor_after(&self, i: isize) -> Option<W::Acc> {
         self.with_end(self.after[self.phase(i)], i, &Weight::integer(2).recip())
     }
 
-    /// A factor, and that of ends.
+    /// Combines a factor with the end factor, at either end of the line.
     fn with_end(&self, factor: Option<W::Acc>, i: isize, end: &Weight) -> Option<W::Acc> {
         if !self.doubled_ends || i != 0 && i != self.n as isize - 1 {
             return factor;
@@ -215,18 +214,17 @@ impl<W: Arithmetic> Axis<W> {
         Some(factor.map_or(end, |factor| W::mul(factor, end)))
     }
 
-    /// Whether sample i stands at an odd position.
+    /// Parity of sample i's position.
     pub fn phase(&self, i: isize) -> usize {
         (i + self.parity as isize).rem_euclid(2) as usize
     }
 
-    /// The first sample from i on that stands at a position of that parity.
+    /// The first sample from i on at a position of that parity.
     pub fn align(&self, i: isize, phase: usize) -> isize {
         i + (self.phase(i) != phase) as isize
     }
 
-    /// Index of sample i in its band. (On a periodic line, perhaps negative, and then to be taken modulo the band's
-    /// length.)
+    /// Index of sample i in its band. On a periodic line it may be negative: take it modulo the band's length.
     pub fn index(&self, i: isize) -> isize {
         match self.phase(i) {
             0 => (i + self.parity as isize).div_euclid(2) - self.parity as isize,
@@ -234,7 +232,7 @@ impl<W: Arithmetic> Axis<W> {
         }
     }
 
-    /// Samples at even positions, and at odd ones.
+    /// Number of samples at even and at odd positions.
     pub fn bands(&self) -> [usize; 2] {
         let low = (self.parity + self.n).div_ceil(2) - self.parity;
         [low, self.n - low]
@@ -244,19 +242,18 @@ impl<W: Arithmetic> Axis<W> {
         self.boundary == Boundary::Periodic
     }
 
-    /// What results from..to depend on, or what a step must update for them: so many samples more, but none beyond
-    /// borders.
+    /// The range from..to, widened by samples on the left and right, but not beyond borders.
     pub fn widen(&self, (from, to): (isize, isize), (left, right): (isize, isize)) -> (isize, isize) {
         let (from, to) = (from - left, to + right);
         if self.periodic() { (from, to) } else { (from.max(0), to.min(self.n as isize)) }
     }
 
-    /// The sample that stands for sample i.
+    /// The sample inside the line that extension reads for sample i.
     pub fn inside(&self, i: isize) -> Option<isize> {
         if self.periodic() { Some(i.rem_euclid(self.n as isize)) } else { self.resolve(i) }
     }
 
-    /// Where a read of sample i finds one; `None` reads zero.
+    /// Index that a read of sample i resolves to; `None` reads zero.
     pub fn resolve(&self, i: isize) -> Option<isize> {
         let last = self.n as isize - 1;
         if (0..=last).contains(&i) || self.periodic() {
@@ -267,7 +264,7 @@ impl<W: Arithmetic> Axis<W> {
                 let folded = i.rem_euclid(2 * last);
                 Some(folded.min(2 * last - folded))
             }
-            // The nearest sample of the same phase: the ends, or one further in.
+            // The nearest sample of the same phase: the end, or its neighbour inside.
             Boundary::Edge if i < 0 => Some(i.rem_euclid(2)),
             Boundary::Edge => Some(last - (i - last).rem_euclid(2)),
             Boundary::Periodic | Boundary::Zero => None,
@@ -275,8 +272,8 @@ impl<W: Arithmetic> Axis<W> {
     }
 }
 
-/// Takes the scalings from the front of a list, one a phase at most: they are done where samples are loaded (stored, if
-/// the list is reversed).
+/// Takes the scalings from the front of a list, at most one a phase. They are applied where samples are loaded (stored,
+/// if the list is reversed).
 fn factors<W: Arithmetic>(steps: &mut Vec<&CompiledStep<W>>) -> [Option<W::Acc>; 2] {
     let mut factors = [None; 2];
     while let Some(CompiledStep { target, kind: StepKind::Scale { factor }, .. }) = steps.first() {
@@ -289,7 +286,7 @@ fn factors<W: Arithmetic>(steps: &mut Vec<&CompiledStep<W>>) -> [Option<W::Acc>;
     factors
 }
 
-/// Taps of equal weight are summed first: in integers that wrap, the order does not matter.
+/// Builds an integer step. Taps of equal weight are summed first: in integers that wrap, the order does not matter.
 fn integer<W: Arithmetic>(
     subtract: bool,
     taps: &[(isize, W::Acc)],
@@ -303,7 +300,7 @@ fn integer<W: Arithmetic>(
             None => groups.push((weight, vec![d])),
         }
     }
-    // Few first: loops are made for one sample, then two.
+    // Small groups come first: loops exist for one sample, then two.
     groups.sort_by_key(|g| g.1.len());
     let lift = Lift {
         subtract,

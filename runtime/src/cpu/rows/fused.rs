@@ -1,8 +1,7 @@
-//! Levels whose steps along rows and columns are one loop, in registers.
+//! Levels whose steps along rows and columns run as one loop, in registers.
 //!
-//! Crate `lifting-loops` has the loops, and says how they go. Here is what they are told: which loop a level has, if its
-//! steps and its border are such as loops are made for; where rows come from and leave to, four at a time; and what goes
-//! past the caches. All other levels are row by row (`ops`).
+//! The crate `lifting-loops` has the loops and explains them. This module decides which loop fits a level, where rows
+//! come from and go to (four at a time), and which stores bypass the caches. All other levels go row by row (`ops`).
 
 use super::axis::{Axis, Kind, Lift};
 use super::level::Chunk;
@@ -13,43 +12,43 @@ pub(super) use lifting_loops::{Along, fence, fetch};
 use lifting_loops::{BUFFERS, Edges, Event, Isa, Level, Loop, MAX_STEPS, ROWS, Wanted, Weights, find};
 use std::any::Any;
 
-/// Bytes of a line of the cache.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// A level with a loop of its own.
+/// A level executed by one fused loop.
 #[derive(Clone, Debug)]
 pub(super) struct Fused {
     loops: Loop,
     level: Level,
     analysis: bool,
-    /// Of the rows that the first step updates.
+    /// Phase of the rows that the first step updates.
     phase: usize,
-    /// Of those that the last one does.
+    /// Phase of the rows that the last step updates.
     last: usize,
     /// Bytes of a sample in memory.
     size: usize,
 }
 
-/// How a level is executed.
+/// Run-time options of a level.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     /// Lanes before the first result of a row.
     skip: usize,
-    /// Whether results go past the caches: low samples along both axes, and others.
+    /// Whether results use non-temporal stores: samples low along both axes, and others.
     pub stream: [bool; 2],
-    /// Whether rows are fetched before they are needed.
+    /// Whether rows are prefetched.
     pub fetch: bool,
 }
 
 impl Fused {
-    /// `None` if there is no such loop for samples `T`.
+    /// Returns `None` if no loop fits samples `T`.
     pub fn new<T: 'static, W: Arithmetic>(
         isa: Isa,
         analysis: bool,
         across: &Axis<W>,
         down: Option<&Axis<W>>,
     ) -> Option<Fused> {
-        // Both axes are lifted by the same steps, if they are long enough to be lifted.
+        // Both axes have the same steps, unless an axis is too short to be lifted.
         if down.is_some_and(|down| down.steps.len() != across.steps.len()) {
             return None;
         }
@@ -57,7 +56,7 @@ impl Fused {
         Fused::along::<T, W>(isa, analysis, across, along)
     }
 
-    /// The same for one axis, along rows or along columns.
+    /// Finds the loop for one axis, along rows or along columns.
     pub fn along<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, across: &Axis<W>, along: Along) -> Option<Fused> {
         let mut steps = Vec::new();
         for step in &across.steps {
@@ -75,7 +74,7 @@ impl Fused {
         if !alternate || !exact || across.doubled_ends || steps.len() > MAX_STEPS {
             return None;
         }
-        // Results of the last step, and the others; or what the first step updates, and the others.
+        // Analysis: results of the last step, and the others. Synthesis: targets of the first step, and the others.
         let first = if analysis { (target + steps.len() - 1) % 2 } else { target };
         let last = (target + steps.len() - 1) % 2;
         let (factors, none) = match analysis {
@@ -105,7 +104,7 @@ impl Fused {
             let around = loops.around();
             let [lanes, bytes] = [loops.lanes, size_of::<W>()];
             for (band, edges) in edges.iter_mut().enumerate() {
-                // The sample that the band begins with.
+                // Sample at which the band begins.
                 let zero = (loops.back + late as usize + band) % 2;
                 *edges = match analysis {
                     true => Edges::new(lanes, bytes, n, around, beyond)?,
@@ -119,38 +118,38 @@ impl Fused {
         Some(Fused { loops, level, analysis, phase: target, last, size: size_of::<T>() })
     }
 
-    /// Whether registers that are stored from there on fill lines of the cache, or halves of them one soon after the
-    /// other: lines that are sent to memory in smaller parts cost more than those that go through the caches.
+    /// Whether register stores from `start` on fill cache lines, or halves of them in quick succession. Non-temporal
+    /// stores of smaller parts cost more than stores through the caches.
     fn can_stream(&self, start: usize) -> bool {
         let register = self.loops.lanes * self.size;
         2 * register >= LINE && start.is_multiple_of(register)
     }
 
-    /// Samples of the work type that it needs.
+    /// Memory needed, in samples of the work type.
     pub fn memory<W>(&self) -> Option<usize> {
         let state = self.loops.state.checked_mul(self.loops.lanes)?;
         (BUFFERS / size_of::<W>()).checked_add(self.level.n + 256)?.checked_add(state)
     }
 
-    /// The first rows of a chunk that arrive.
+    /// First arriving rows of a chunk.
     pub fn start<W: Arithmetic>(&self, down: &Axis<W>, chunk: &Chunk) -> isize {
         let first = chunk.rows.0 - self.loops.reach as isize;
         first - (down.phase(first) != self.phase) as isize
     }
 
-    /// The row after which row 0 leaves, by phases.
+    /// Row after which row 0 leaves, by phase.
     pub fn lag(&self) -> [isize; 2] {
         let back = self.loops.back as isize;
-        // Of results of the last step, one more: it updates what is before the others.
+        // One more for results of the last step: it updates the row before the others.
         [back + (self.last == 0) as isize, back + (self.last == 1) as isize]
     }
 
-    /// The last row of those that arrive next.
+    /// The last row of the next group to arrive.
     pub fn needs<W: Arithmetic>(&self, down: &Axis<W>, front: isize) -> isize {
         (front..front + ROWS as isize).filter_map(|row| down.inside(row)).max().unwrap_or(0)
     }
 
-    /// Whether these rows can be read and written by the loop, and how.
+    /// Options of a run over these rows; `None` if the loop cannot access them.
     pub fn run<S, D>(&self, from: &Grid<S>, to: &Grid<D>) -> Option<Run> {
         let plain = |step: isize| step == 1;
         let bands = if self.analysis { 1 } else { 2 };
@@ -160,16 +159,16 @@ impl Fused {
         if !read || !written {
             return None;
         }
-        // High rows go to memory for good.
+        // High rows are final: align to their memory.
         let at = to[bands - 1][0].first as usize / self.size % (self.loops.lanes * (3 - bands));
         Some(Run { skip: if self.analysis { at } else { at / 2 }, ..Run::default() })
     }
 
-    /// Rows from `front` on arrive.
+    /// Takes the rows from `front` on.
     ///
     /// # Safety
-    /// As for [`Level::arrive`](super::level::Level::arrive); `memory` has the size that this level asks for, and
-    /// begins where a line of the cache does.
+    /// As for [`Level::arrive`](super::level::Level::arrive). `memory` has the size that this level asks for, and
+    /// begins at a cache line.
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn arrive<W: Arithmetic, S, D>(
         &self,
@@ -183,11 +182,11 @@ impl Fused {
     ) {
         let Fused { loops, analysis, size, last, .. } = self;
         let buffers: *mut u8 = memory.cast();
-        // Results that are none go where nobody looks, but are aligned as others.
+        // Unwanted results go to a scratch row with the same alignment.
         let lead = run.skip * size * if *analysis { 1 } else { 2 };
         let nowhere = buffers.wrapping_add(BUFFERS + lead);
         let state = buffers.wrapping_add(BUFFERS + (self.level.n + 256) / 64 * 64 * size_of::<W>());
-        // In synthesis, the band of the samples that the first step updates comes first; in analysis, of the last one.
+        // Synthesis puts the band that the first step updates first; analysis, the band of the last step.
         let arriving = |front: isize, rows: &mut [[*const u8; 2]; ROWS]| {
             for (row, bands) in (front..).zip(rows) {
                 let row = down.inside(row).unwrap_or(0);
@@ -201,8 +200,8 @@ impl Fused {
                 bands[1] = from[1 - self.phase].at(index, 0).cast_const().cast();
             }
         };
-        // Filled where it stands: copies of what was just written, read wider than that was, wait for all stores before
-        // it, and these go to memory.
+        // Filled in place. A copy would read fresh data wider than it was written; that stalls until all earlier
+        // stores, some to memory, have finished.
         let mut event = Event {
             from: [[std::ptr::null(); 2]; ROWS],
             next: [[std::ptr::null(); 2]; ROWS],
@@ -245,7 +244,7 @@ impl Fused {
 }
 
 impl Fused {
-    /// A row alone, or the part of it that is `blocks` of so many.
+    /// Transforms one row, or the blocks `begin..end` of its `blocks`.
     ///
     /// # Safety
     /// As for [`Fused::arrive`].
@@ -292,18 +291,18 @@ impl Fused {
 }
 
 impl Fused {
-    /// Samples of the work type that buffers of a row along columns take, and those that are delayed.
+    /// Work-type samples of row buffers along columns, and of the delayed state.
     pub fn columns_memory(&self, samples: usize) -> Option<(usize, usize)> {
         let nowhere = samples.checked_add(256)? / 64 * 64;
         Some((nowhere, (samples / self.loops.lanes + 4).checked_mul(self.loops.state * self.loops.lanes)?))
     }
 
-    /// Lanes before the first sample of a row that begins there.
+    /// Lanes before the first sample of a row at that address.
     pub fn skip<D>(&self, to: *mut D) -> usize {
         to as usize / self.size % self.loops.lanes
     }
 
-    /// A result depends on so many rows on either side.
+    /// Rows on either side that a result depends on.
     pub fn reach(&self) -> isize {
         self.loops.reach as isize
     }
@@ -313,11 +312,11 @@ impl Fused {
         self.loops.back as isize
     }
 
-    /// Four rows along columns: samples `0..count`. What is delayed is so much longer.
+    /// Lifts four rows along columns: samples `0..count`. Returns the length of the delayed state.
     ///
     /// # Safety
-    /// Rows are valid for `count` samples, and so is the memory, which is `skip`'s: it has to be the same for all rows
-    /// that are lifted together. Results that are `None` are not stored.
+    /// Rows and memory must be valid for `count` samples. `skip` must be the same for all rows that are lifted
+    /// together. Results that are `None` are not stored.
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn columns<W, S>(
         &self,
@@ -356,7 +355,7 @@ impl Fused {
     }
 }
 
-/// A real weight, or a whole one.
+/// A real or integer weight as f64.
 fn number<W: Arithmetic>(weight: &W::Acc) -> Option<f64> {
     let weight: &dyn Any = weight;
     let real = weight.downcast_ref::<f64>().copied().or_else(|| weight.downcast_ref().map(|&x: &f32| f64::from(x)));
@@ -364,7 +363,7 @@ fn number<W: Arithmetic>(weight: &W::Acc) -> Option<f64> {
     real.or_else(|| whole().map(|x: i32| f64::from(x)))
 }
 
-/// The weights of a step, if loops have its sums.
+/// Weights of a step; `None` if the loops lack its sums.
 fn weights<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Weights> {
     let mut weights = Weights {
         rounding: number::<W>(&lift.rounding)?,
@@ -380,7 +379,7 @@ fn weights<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Weights> {
         for tap in &taps[at..at + count] {
             let side = (tap.unsigned_abs() - 1) / 2;
             let to = weights.weights.get_mut(side)?.get_mut((*tap > 0) as usize)?;
-            // Taps are distinct, or else their weights are not one number.
+            // Taps must be distinct: otherwise several weights apply to one sample.
             if to.replace(weight).is_some() {
                 return None;
             }
@@ -389,9 +388,9 @@ fn weights<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Weights> {
     }
     let sides = weights.sides();
     let fits = match W::REAL {
-        // Sums of reals have an order: there are those of one pair, and of two products.
+        // Sums of reals have an order: loops exist for one pair and for two products.
         true => sides == 1 && (weights.summed || lift.groups.iter().all(|group| group.1 == 1)),
-        // Products of 16 bits are summed in 32, all others in the samples' own bits.
+        // 16-bit products are summed in 32 bits; all others in the samples' own width.
         false if size_of::<W>() > 2 => lift.shift < 32,
         false => lift.shift <= 16 && weights.weights.as_flattened().iter().flatten().all(|w| w.abs() < 32768.0),
     };

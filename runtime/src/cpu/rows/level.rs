@@ -1,11 +1,11 @@
-//! A level: rows arrive, are lifted along both axes while they are in cache, and leave.
+//! A level: rows arrive, are lifted along both axes while in cache, and leave.
 //!
 //! rewrite: "the steps along rows, for all rows; then the steps along columns, for all columns" → one pass over the
 //! rows. Rows arrive a few at a time. Each is lifted along its length as it arrives (or as it leaves, if the columns
-//! come first), and stays in a ring of rows for as long as a vertical step may read it or has yet to update it. After
-//! the rows, each vertical step updates the rows that are now due: those that lag behind the last row by what `Axis`
-//! derived from the supports. What no step will touch any more leaves. All of that is done block by block of columns,
-//! so that what a block needs of all rows in the ring stays in the first cache.
+//! come first). It stays in a ring buffer as long as a vertical step may read it or has yet to update it. After the
+//! rows, each vertical step updates the rows that are due: those behind the last row by the lag that `Axis` derives
+//! from the supports. Finished rows leave. The work goes block by block of columns, so a block of all rows in the ring
+//! stays in the L1 cache.
 
 use super::across::{Copied, Window, capacity};
 use super::axis::{Axis, Kind, MAX_TAPS};
@@ -15,7 +15,7 @@ use super::view::{Grid, Rows, Staging};
 use crate::sample::{Arithmetic, Stored};
 use lifting_loops::Isa;
 
-/// Bytes of a row that are worked on together.
+/// Bytes of a row in a block.
 const BLOCK: usize = 2048;
 
 /// Rows that arrive together.
@@ -28,26 +28,26 @@ pub(super) struct Level<W: Arithmetic> {
     pub analysis: bool,
     pub height: usize,
     pub width: usize,
-    /// Along rows.
+    /// Steps along rows.
     pub across: Option<Axis<W>>,
-    /// Along columns.
+    /// Steps along columns.
     pub down: Option<Axis<W>>,
-    /// Whether rows are lifted along their length before the columns are.
+    /// Whether rows are lifted along their length before the columns.
     pub across_first: bool,
-    /// Bits that samples shift left when they arrive, and right when they leave.
+    /// Left shift in bits on arrival, and right shift on leaving.
     pub gain: (u32, u32),
-    /// All of that in one loop, if there is one.
+    /// The fused loop, if one fits.
     pub fused: Option<Fused>,
 }
 
-/// What of a level is executed: results y0..y1, and blocks of columns.
+/// Part of a level to execute: results y0..y1, and blocks of columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub rows: (isize, isize),
     pub blocks: (usize, usize),
 }
 
-/// The memory that a level works in.
+/// Memory of a level in execution.
 #[derive(Debug)]
 pub(super) struct Memory<W> {
     pub ring: *mut W,
@@ -59,7 +59,7 @@ pub(super) struct Memory<W> {
     pub staging_len: usize,
 }
 
-/// A run of samples in a block of a row in the ring.
+/// A run of samples in a block of a row in the ring: offset and length.
 type Part = (usize, usize);
 
 impl<W: Arithmetic> Level<W> {
@@ -72,7 +72,7 @@ impl<W: Arithmetic> Level<W> {
         self.width.div_ceil(self.block())
     }
 
-    /// Whether rows are split as they arrive and stay so.
+    /// Whether rows are split into phases on arrival and stay split.
     fn split_early(&self) -> bool {
         self.analysis && self.across_first && self.across.is_some()
     }
@@ -82,23 +82,23 @@ impl<W: Arithmetic> Level<W> {
         self.down.as_ref().map_or(0, |down| down.kept + ARRIVE)
     }
 
-    /// Even (odd) samples of a window, at most.
+    /// Upper bound on the even (odd) samples of a window.
     fn capacity(&self) -> usize {
         self.across.as_ref().map_or(0, |across| capacity(across, self.block().min(self.width)))
     }
 
-    /// Length of a row of the ring that holds whole rows, and where its high band begins.
+    /// Row length of a ring that holds whole rows, and the start of its high band.
     fn pitch(&self) -> (usize, usize) {
         let low = match &self.across {
             Some(across) if !self.analysis && !self.across_first => across.bands()[0].next_multiple_of(64),
             _ => 0,
         };
-        // Rows begin in different sets of the cache.
+        // Padding puts successive rows into different cache sets.
         let line = 64 / size_of::<W>();
         ((low + self.width).next_multiple_of(line) + 33 * line, low)
     }
 
-    /// The loop, if it is taken.
+    /// The fused loop, if this run takes it.
     fn fused(&self, run: Option<&Run>) -> Option<(&Fused, &Axis<W>)> {
         run.and(self.fused.as_ref()).zip(self.down.as_ref())
     }
@@ -118,7 +118,7 @@ impl<W: Arithmetic> Level<W> {
         (2 * self.capacity(), (2 * self.capacity()).max(self.block()))
     }
 
-    /// The row after which row 0 leaves, by phases.
+    /// Row after which row 0 leaves, by phase.
     fn lag(&self, run: Option<&Run>) -> [isize; 2] {
         match self.fused(run) {
             Some((fused, _)) => fused.lag(),
@@ -126,7 +126,7 @@ impl<W: Arithmetic> Level<W> {
         }
     }
 
-    /// Rows after which the last of the results leaves.
+    /// Rows after which the last result leaves.
     pub fn end(&self, chunk: &Chunk, run: Option<&Run>) -> isize {
         let [even, odd] = self.lag(run);
         chunk.rows.1 + even.max(odd)
@@ -140,12 +140,12 @@ impl<W: Arithmetic> Level<W> {
         }
     }
 
-    /// The rows that results of a chunk depend on.
+    /// The rows that the results of a chunk depend on.
     fn arriving(&self, chunk: &Chunk) -> (isize, isize) {
         self.down.as_ref().map_or(chunk.rows, |down| down.widen(chunk.rows, down.spare))
     }
 
-    /// How many rows (of the low band, in synthesis) have to be there before those from `front` on arrive; `None`: all.
+    /// Rows (of the low band, in synthesis) that must be ready before those from `front` on arrive; `None`: all.
     pub fn needs(&self, chunk: &Chunk, front: isize, run: Option<&Run>) -> Option<usize> {
         let next = match self.fused(run) {
             Some((fused, down)) => fused.needs(down, front) + 1,
@@ -163,7 +163,7 @@ impl<W: Arithmetic> Level<W> {
         })
     }
 
-    /// Rows that have left when so many have arrived: of phase 0, and of both.
+    /// Rows that have left once `front` rows have arrived: of phase 0, and of both.
     pub fn left(&self, front: isize, run: Option<&Run>) -> (usize, usize) {
         let Some(down) = &self.down else {
             let rows = front.clamp(0, self.height as isize) as usize;
@@ -175,12 +175,12 @@ impl<W: Arithmetic> Level<W> {
         (down.index(down.align(even, 0)) as usize, even.min(odd) as usize)
     }
 
-    /// The rows from `front` on arrive, and what is finished leaves.
+    /// Takes the rows from `front` on; finished rows leave.
     ///
     /// # Safety
-    /// What the chunk reads and writes of `from` and `to` has to be valid, no other worker may touch what it writes,
-    /// and the memory has to have the sizes that this level asks for. `front` begins where the rows of the chunk
-    /// arrive, and proceeds by [`ARRIVE`].
+    /// The samples that the chunk reads and writes in `from` and `to` must be valid, and no other worker may touch
+    /// those it writes. The memory must have the sizes that this level asks for. `front` begins at the chunk's first
+    /// arriving row and advances by [`ARRIVE`].
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn arrive<S: Stored<W>, D: Stored<W>>(
         &self,
@@ -227,7 +227,7 @@ struct Work<'a, W: Arithmetic, S, D> {
 }
 
 impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
-    /// The columns of a block.
+    /// Columns of a block.
     fn columns(&self, block: usize) -> (isize, isize) {
         let size = self.level.block();
         ((block * size) as isize, ((block + 1) * size).min(self.level.width) as isize)
@@ -240,14 +240,14 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
     /// Memory for the copy of a window.
     ///
     /// # Safety
-    /// There must be one at a time.
-    #[expect(clippy::mut_from_ref, reason = "the memory is not borrowed but pointed at")]
+    /// Only one borrow may exist at a time.
+    #[expect(clippy::mut_from_ref, reason = "the memory is held by pointer, not borrowed")]
     unsafe fn copy(&self) -> &mut [W] {
         // SAFETY: by the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.memory.copy, self.memory.copy_len) }
     }
 
-    /// Where row `row` is in the ring, in blocks (if rows are split early) or as a whole.
+    /// Address of row `row` in the ring, in blocks (if rows are split early) or whole.
     fn slot(&self, row: isize, block: usize) -> *mut W {
         let slots = self.level.slots();
         let slot = row.rem_euclid(slots as isize) as usize;
@@ -258,13 +258,13 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         self.memory.ring.wrapping_add(offset)
     }
 
-    /// The rows of the ring, where they are whole.
+    /// View of whole rows in the ring, from `offset` on.
     fn ring(&self, offset: usize) -> Rows<W> {
         let first = self.memory.ring.wrapping_add(offset);
         Rows { first, pitch: self.level.pitch().0 as isize, step: 1, turn: self.level.slots() }
     }
 
-    /// What vertical steps do in a block of a row of the ring.
+    /// Runs of samples that vertical steps update in a block of a ring row.
     fn runs(&self, block: usize) -> [Part; 2] {
         let (from, to) = self.columns(block);
         let level = self.level;
@@ -291,7 +291,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         let next = front + ARRIVE as isize;
         let (first, end) = level.arriving(chunk);
         let arriving = front.max(first)..next.min(end);
-        // Columns whose vertical steps are done, and the next block along rows.
+        // Columns up to the block are lifted vertically; `windows` is the next block to lift along rows.
         let mut windows = chunk.blocks.0;
         for block in chunk.blocks.0..chunk.blocks.1 {
             for row in arriving.clone() {
@@ -306,7 +306,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
                     unsafe { self.step(down, step, t, block, runs) };
                 }
             }
-            // Along rows, what is beside the block has to be finished, too.
+            // Lifting along rows also needs the neighbouring columns to be finished.
             let across = level.across.as_ref().filter(|_| !level.across_first);
             let last = block + 1 == chunk.blocks.1;
             while windows <= block {
@@ -328,11 +328,11 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         }
     }
 
-    /// A block of a row arrives in the ring.
+    /// Loads a block of a row into the ring.
     unsafe fn take(&self, down: &Axis<W>, row: isize, block: usize) {
         let level = self.level;
         let (isa, phase) = (level.isa, down.phase(row));
-        // Where a periodic line goes on, it repeats.
+        // A periodic line repeats beyond its ends.
         let source = if down.periodic() { row.rem_euclid(down.n as isize) } else { row };
         let (bands, index) =
             if level.analysis { (&self.from[0], source) } else { (&self.from[phase], down.index(source)) };
@@ -381,7 +381,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         }
     }
 
-    /// A vertical step on a block of row t.
+    /// Runs a vertical step on a block of row t.
     unsafe fn step(&self, down: &Axis<W>, step: &super::axis::Step<W>, t: isize, block: usize, runs: [Part; 2]) {
         let isa = self.level.isa;
         for (offset, count) in runs {
@@ -411,7 +411,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         }
     }
 
-    /// A block of a finished row leaves the ring.
+    /// Stores a block of a finished row from the ring.
     unsafe fn leave(&self, down: &Axis<W>, row: isize, phase: usize, block: usize) {
         let level = self.level;
         let isa = level.isa;
@@ -454,7 +454,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         }
     }
 
-    /// A block of a row where nothing is done along columns.
+    /// Transforms a block of a row without steps along columns.
     unsafe fn alone(&self, row: isize, block: usize) {
         let level = self.level;
         let isa = level.isa;
@@ -476,10 +476,10 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         }
     }
 
-    /// The results of a window, lifted along rows last, to where the level's go.
+    /// Stores the results of a window whose steps along rows come last.
     ///
     /// # Safety
-    /// They have to be valid to write.
+    /// The results must be valid to write.
     unsafe fn put(&self, across: &Axis<W>, window: &Window, copied: Copied<'_, W>, bands: &[Rows<D>; 2], row: isize) {
         let level = self.level;
         let mut staging = self.staging(1);
@@ -505,7 +505,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         }
     }
 
-    /// The results of a window, interleaved.
+    /// Interleaves the results of a window.
     fn merge<O: Stored<W>>(&self, across: &Axis<W>, window: &Window, copied: Copied<'_, W>, to: &mut [O], gain: u32) {
         let [even, odd] = copied.phases;
         let ((e, even_count), (o, odd_count)) = (window.results(across, 0), window.results(across, 1));

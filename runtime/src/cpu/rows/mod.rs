@@ -1,15 +1,15 @@
-//! Row programs: levels along one or two axes in one pass over the rows each, one level behind the other.
+//! Row programs: levels along one or two axes, each in one pass over the rows, pipelined level to level.
 //!
-//! rewrite: "level after level, axis after axis" → rows that go through all levels. A level (`level`) takes rows as
-//! they come and lifts them along both axes; each row of its low band is handed on to the next level while it is in
-//! cache, by way of a few rows that are used in turn. Synthesis is the same backwards: a level runs as soon as the
-//! coarser one has left it a row. With several threads and a single image, levels come one after another instead, each
-//! cut into chunks of rows that are lifted on their own, a few rows at the seams twice; and so they do where a periodic
-//! image wants its last rows first.
+//! rewrite: "level after level, axis after axis" → rows that pass through all levels. A level (`level`) takes rows as
+//! they come and lifts them along both axes. Each row of its low band goes to the next level while it is in cache,
+//! through a small ring buffer. Synthesis runs backwards: a level runs as soon as the coarser one has left it a row.
+//! With several threads and a single image, levels run one after another instead. Each is cut into chunks of rows that
+//! are lifted independently; a few rows at the seams are lifted twice. The same holds if a periodic image needs its
+//! last rows first.
 //!
-//! `axis` derives from supports what lags behind what, `across` lifts along rows, `ops` has the loops, compiled for
-//! every instruction set and made for shapes of steps rather than for wavelets. Where all steps along both axes have a
-//! shape that there is one loop for, a level is that loop (`fused`).
+//! `axis` derives lags from the supports and `across` lifts along rows. `ops` has the loops, compiled for every
+//! instruction set and specialised by step shape, not by wavelet. If one loop covers all steps along both axes, the
+//! level is that loop (`fused`).
 
 mod across;
 mod axis;
@@ -35,39 +35,39 @@ use std::mem::MaybeUninit;
 use view::{Grid, Rows};
 pub(super) use volume::Volume;
 
-/// The most levels.
+/// Upper bound on the number of levels.
 const MAX_LEVELS: usize = 64;
 
-/// Fewer samples than this are not worth waking anyone for.
+/// Threshold in samples below which waking a thread does not pay.
 const SMALL: usize = 1 << 15;
 
-/// Bytes of samples from which on they do not stay in the caches: results are stored past them.
+/// Size in bytes above which samples do not stay in the caches: results then use non-temporal stores.
 const LARGE: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
-/// All levels of a problem that row programs can take.
+/// All levels of a problem as a row program.
 #[derive(Debug)]
 pub(super) struct Program<T: Sample> {
-    /// Finest first.
+    /// Finest level first.
     analysis: Vec<Level<T::Lane>>,
     synthesis: Vec<Level<T::Lane>>,
-    /// Low and high samples of each level along columns and rows, and the parity of its first.
+    /// Low and high bands of each level along columns and rows, and the parity of the first sample.
     places: Vec<[Place; 2]>,
-    /// The axis along rows, and the one along columns.
+    /// Axis along rows, and axis along columns.
     x: usize,
     y: Option<usize>,
     layout: Layout,
     isa: Isa,
     shape: Vec<usize>,
     threads: usize,
-    /// Whether images are planes of a volume, and whether that is large: then bands stay in cache, samples do not.
+    /// Whether images are planes of a volume, and whether it is large: then bands stay in cache, samples do not.
     volume: Option<bool>,
-    /// Per worker.
+    /// Memory per worker, in samples of the work type.
     ring: usize,
     copy: usize,
     staging: usize,
 }
 
-/// Where bands of a level are along an axis.
+/// Bands of a level along one axis.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     transformed: bool,
@@ -76,7 +76,7 @@ struct Place {
     length: usize,
 }
 
-/// Which way.
+/// Direction of execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Analysis,
@@ -84,13 +84,13 @@ pub(super) enum Way {
 }
 
 impl<T: Sample> Program<T> {
-    /// `None` if the problem needs something that row programs do not have.
+    /// Returns `None` if the problem needs something that row programs lack.
     pub fn new(problem: &Problem, isa: Isa, threads: usize) -> Option<Program<T>> {
         let geometry = &problem.geometry;
         let shape = geometry.shape().to_vec();
         let transformed: Vec<usize> = (0..shape.len()).filter(|&a| geometry.levels()[a] > 0).collect();
         let (x, y) = match transformed[..] {
-            // Columns alone: rows are whatever is contiguous.
+            // Columns alone: rows run along the last axis.
             [y] if y + 1 < shape.len() => (shape.len() - 1, Some(y)),
             [x] => (x, None),
             [y, x] => (x, Some(y)),
@@ -167,7 +167,7 @@ impl<T: Sample> Program<T> {
         Some(program)
     }
 
-    /// What recipes call level j.
+    /// Name of level j in recipes.
     pub fn name(&self, j: usize) -> &'static str {
         let fused = self.analysis[j].fused.is_some() && self.synthesis[j].fused.is_some();
         match (self.isa.to_string().as_str(), fused) {
@@ -187,43 +187,42 @@ impl<T: Sample> Program<T> {
         self.analysis.len()
     }
 
-    /// Elements of the work type that one worker needs.
+    /// Work-type elements that one worker needs.
     fn worker(&self) -> Option<usize> {
-        // Zeros, a copied window, two staging buffers, and room to begin where a line of cache does.
+        // Zeros, a copied window, two staging buffers, and room to align to a cache line.
         self.ring.checked_add(self.copy + 3 * self.staging.next_multiple_of(64) + 64)
     }
 
-    /// Elements of the work type that an execution needs.
+    /// Work-type elements that an execution needs.
     pub fn work(&self) -> Option<usize> {
         self.worker()?.checked_mul(self.threads)
     }
 
-    /// Samples of low bands on their way from level to level that an execution needs.
+    /// Samples of low bands between levels that an execution needs.
     pub fn low(&self) -> Option<usize> {
         let whole = self.threads > 1 || (0..self.levels()).any(|j| !self.handed_on(j));
         let one = (1..self.levels()).try_fold(0usize, |sum, j| sum.checked_add(self.low_rows(j, whole)?.2))?;
-        // Several images at once have rows in turn, if they can.
+        // Several images at once use ring buffers, if they can.
         let each = (1..self.levels()).try_fold(0usize, |sum, j| sum.checked_add(self.low_rows(j, false)?.2))?;
         Some(one.max(each.checked_mul(self.threads)?))
     }
 
-    /// Whether rows of level j go on to the next as they are finished.
+    /// Whether rows of level j go on to the next level as they are finished.
     fn handed_on(&self, j: usize) -> bool {
         let wants_last =
             |level: &Level<T::Lane>| level.down.as_ref().is_some_and(|down| down.periodic() && down.spare != (0, 0));
         !wants_last(&self.analysis[j]) && !wants_last(&self.synthesis[j])
     }
 
-    /// Of the low band that level j splits: from a row to the next, the rows that are there at a time, and samples in
-    /// all.
+    /// Buffer of the low band that level j splits: pitch, rows held at a time, and total samples.
     fn low_rows(&self, j: usize, whole: bool) -> Option<(usize, usize, usize)> {
         let [rows, columns] = self.places[j].map(|place| place.length);
         let line = 64 / size_of::<T>();
         let pitch = columns.checked_next_multiple_of(line)?.checked_add(line)?;
-        // What a level leaves at a time, and what the next one has not taken yet.
+        // Rows that one level leaves at a time, and those that the next has not taken yet.
         let lag = |level: &Level<T::Lane>| level.down.as_ref().map_or(0, |down| down.lag[0].max(down.lag[1]) as usize);
         let turn = 4 * ARRIVE + lag(&self.synthesis[j]);
-        // In synthesis, level j - 1 waits for what level j leaves, and may wait for the last row.
+        // In synthesis, level j - 1 waits for level j, perhaps for its last row.
         let whole = whole || !self.handed_on(j) || !self.handed_on(j - 1);
         let turn = if whole { rows } else { turn.min(rows) };
         Some((pitch, turn, pitch.checked_mul(turn)?))
@@ -232,8 +231,8 @@ impl<T: Sample> Program<T> {
     /// Executes levels on all images.
     ///
     /// # Safety
-    /// The views have to be valid, of the problem's shape (of data, the shape of level `top`'s samples), and must not
-    /// overlap; `work` and `low` have to have the sizes that this program asks for.
+    /// The views must be valid, have the problem's shape (for data, the shape of level `top`'s samples), and not
+    /// overlap. `work` and `low` must have the sizes that this program asks for.
     pub unsafe fn run(
         &self,
         way: Way,
@@ -254,13 +253,13 @@ impl<T: Sample> Program<T> {
         unsafe { self.images(way, top, batch.count(), &image, work, low) };
     }
 
-    /// Whether bands may be arrays of their own: those of one level.
+    /// Whether bands may be separate arrays: only those of a single level.
     pub fn joins(&self) -> bool {
         self.levels() == 1 && self.layout == Layout::Mallat
     }
 
     /// # Safety
-    /// As for [`Program::run`], of so many images.
+    /// As for [`Program::run`], with `images` images.
     unsafe fn images(
         &self,
         way: Way,
@@ -292,13 +291,13 @@ impl<T: Sample> Program<T> {
         }
     }
 
-    /// Image number `index` of an array.
+    /// View of image number `index` of an array.
     fn plane(&self, batch: &Batch, index: usize, (ptr, strides): &(*mut T, Dims<isize>)) -> Plane<T> {
         let first = ptr.wrapping_offset(batch.offset(index, strides));
         Plane { first, strides: [self.y.map_or(0, |y| strides[y]), strides[self.x]] }
     }
 
-    /// The rows of the bands of a level in the coefficients, and of those along the way there.
+    /// Rows of a level's bands within the coefficients, found by descending the levels.
     fn bands(&self, j: usize, image: &Image<T>) -> Grid<T> {
         let Plane { first: mut ptr, mut strides } = match image.coefficients {
             Coefficients::Array(plane) => plane,
@@ -330,7 +329,7 @@ impl<T: Sample> Program<T> {
         })
     }
 
-    /// Where the samples are that level j splits (or makes), if it is not the last one below which nothing is.
+    /// Samples that level j splits (or makes): the data, or the low band of the level above.
     fn samples(&self, j: usize, top: usize, image: &Image<T>, low: *mut T, whole: bool) -> Grid<T> {
         let rows = if j == top {
             Rows::new(image.data.first, image.data.strides[0], image.data.strides[1])
@@ -343,7 +342,7 @@ impl<T: Sample> Program<T> {
         [[rows; 2]; 2]
     }
 
-    /// What level j reads, and what it writes.
+    /// Views that level j reads and writes.
     fn ends(&self, way: Way, j: usize, top: usize, image: &Image<T>, low: *mut T, whole: bool) -> (Grid<T>, Grid<T>) {
         let samples = self.samples(j, top, image, low, whole);
         let mut bands = self.bands(j, image);
@@ -356,13 +355,13 @@ impl<T: Sample> Program<T> {
         }
     }
 
-    /// How the loop of level j is run between these, if it has one that can.
+    /// Options for the fused loop of level j, if it has one that can take these views.
     fn fused(&self, way: Way, j: usize, top: usize, from: &Grid<T>, to: &Grid<T>) -> Option<Run> {
         let mut run = self.level(way, j).fused.as_ref()?.run(from, to)?;
         let Place { length: rows, .. } = self.places[top][0];
         let large = rows * self.places[top][1].length * size_of::<T>() >= LARGE;
         let (analysis, first, last) = (way == Way::Analysis, j == top, j + 1 == self.levels());
-        // What goes on to another level stays.
+        // Data for another level stays in cache.
         run.stream = [large && last, large && (analysis || first)];
         run.fetch = first || !analysis;
         if let Some(large) = self.volume {
@@ -380,13 +379,13 @@ impl<T: Sample> Program<T> {
         if way == Way::Analysis { &self.analysis[j] } else { &self.synthesis[j] }
     }
 
-    /// One image by one worker: rows go through the levels.
+    /// Runs one image on one worker: rows pass through the levels.
     unsafe fn image(&self, way: Way, top: usize, image: &Image<T>, work: &mut [T::Lane], low: &mut [T]) {
         let low = low.as_mut_ptr();
         let mut memory = self.memory(work);
         let mut state = [State::default(); MAX_LEVELS];
-        // Made once: they are small arrays, and what reads such soon after they were written may wait for all stores
-        // before them, of which those past the caches take long.
+        // Made once: these are small arrays. Reading them soon after a write may wait for all earlier stores, and
+        // non-temporal ones take long.
         let mut all = [const { MaybeUninit::uninit() }; MAX_LEVELS];
         let rings = memory.ring;
         let mut offset = 0;
@@ -399,13 +398,12 @@ impl<T: Sample> Program<T> {
             state[j] = State { chunk, run, front, end, ring: offset };
             offset += level.ring().unwrap_or(0).next_multiple_of(64);
         }
-        // The last level that can go on does, so that rows are taken as soon as they are there, and few of them are
-        // under way.
+        // The last level that can advance does. So rows are taken as soon as they are ready, and few are in flight.
         while let Some(j) = self.next(way, top, &state) {
             let level = self.level(way, j);
             let State { chunk, run, front, ring, .. } = &state[j];
             memory.ring = rings.wrapping_add(*ring);
-            // SAFETY: by the caller's promise, and those of level j were made.
+            // SAFETY: by the caller's promise; the entry of level j is initialised above.
             unsafe {
                 let (from, to) = all[j].assume_init_ref();
                 level.arrive(chunk, *front, from, to, &memory, run.as_ref());
@@ -415,10 +413,10 @@ impl<T: Sample> Program<T> {
         fused::fence();
     }
 
-    /// The last level that is not done and has the rows that it takes next.
+    /// The last unfinished level whose next rows are ready.
     fn next(&self, way: Way, top: usize, state: &[State; MAX_LEVELS]) -> Option<usize> {
         let mut next = None;
-        // The level before, unless it is empty.
+        // The previous level that is not empty.
         let mut before: Option<usize> = None;
         for j in self.order(way, top) {
             let level = self.level(way, j);
@@ -428,7 +426,7 @@ impl<T: Sample> Program<T> {
             let available = before.map(|b| {
                 let (even, all) = self.level(way, b).left(state[b].front, state[b].run.as_ref());
                 let ready = state[b].front >= state[b].end;
-                // Analysis hands its low band on, synthesis all that it makes.
+                // Analysis hands on its low band, synthesis all its results.
                 (ready, if way == Way::Analysis { even } else { all })
             });
             if state[j].front < state[j].end && can_go_on(level, &state[j], available) {
@@ -439,7 +437,7 @@ impl<T: Sample> Program<T> {
         next
     }
 
-    /// One image by all workers: level after level, in chunks.
+    /// Runs one image on all workers: level after level, in chunks.
     unsafe fn together(
         &self,
         way: Way,
@@ -481,13 +479,13 @@ impl<T: Sample> Program<T> {
         }
     }
 
-    /// A worker's memory, taken apart.
+    /// Splits a worker's memory into its parts.
     fn memory(&self, work: &mut [T::Lane]) -> Memory<T::Lane> {
         let line = 64 / size_of::<T::Lane>();
         let skip = work.as_ptr().align_offset(64).min(line);
         let staging = self.staging.next_multiple_of(64);
         let work = &mut work[skip..];
-        // Whatever has run in this workspace before may have left something there.
+        // An earlier run in this workspace may have left other values.
         work[..staging].fill(T::Lane::default());
         let ptr = work.as_mut_ptr();
         Memory {
@@ -501,7 +499,7 @@ impl<T: Sample> Program<T> {
     }
 }
 
-/// Of a program that [`joins`](Program::joins).
+/// For a program that [`joins`](Program::joins).
 impl<T: Sample> Joins<T> for Program<T> {
     unsafe fn join(&self, bands: &[RawView<T>], dst: RawViewMut<T>, workspace: &mut Workspace<T>) {
         let batch = Batch::new(&self.shape, self.x, self.y);
@@ -522,7 +520,7 @@ impl<T: Sample> Joins<T> for Program<T> {
     }
 }
 
-/// How far a level has come.
+/// Progress of a level.
 #[derive(Clone, Copy)]
 struct State {
     chunk: Chunk,
@@ -542,7 +540,7 @@ fn level_whole<W: crate::sample::Arithmetic>(level: &Level<W>) -> Chunk {
     Chunk { rows: (0, level.height as isize), blocks: (0, level.blocks()) }
 }
 
-/// The share of a worker: rows if there are enough, else columns.
+/// Share of a worker: rows if there are enough, else columns.
 fn level_chunk<W: crate::sample::Arithmetic>(level: &Level<W>, worker: usize, workers: usize) -> Option<Chunk> {
     let cut = |n: usize, w: usize| n / 2 * w / workers * 2;
     let Chunk { mut rows, mut blocks } = level_whole(level);
@@ -555,13 +553,13 @@ fn level_chunk<W: crate::sample::Arithmetic>(level: &Level<W>, worker: usize, wo
     (rows.0 < rows.1 && blocks.0 < blocks.1).then_some(Chunk { rows, blocks })
 }
 
-/// Whether the rows are there that a level takes next.
+/// Whether the next rows of a level are ready.
 fn can_go_on<W: crate::sample::Arithmetic>(level: &Level<W>, state: &State, available: Option<(bool, usize)>) -> bool {
     let Some((all, rows)) = available else { return true };
     all || level.needs(&state.chunk, state.front, state.run.as_ref()).is_some_and(|needed| needed <= rows)
 }
 
-/// An image, or a line, and where it goes.
+/// An image (or line) and its coefficients.
 struct Image<T> {
     data: Plane<T>,
     coefficients: Coefficients<T>,
@@ -571,11 +569,11 @@ struct Image<T> {
 #[derive(Clone, Copy)]
 struct Plane<T> {
     first: *mut T,
-    /// Along columns and rows.
+    /// Strides along columns and rows.
     strides: [isize; 2],
 }
 
-/// Where the coefficients of an image are: all in an array, or each band of the only level in its own.
+/// Coefficients of an image: one array, or separate bands of a single level.
 enum Coefficients<T> {
     Array(Plane<T>),
     Bands(Grid<T>),

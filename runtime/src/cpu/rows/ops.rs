@@ -1,22 +1,21 @@
-//! Operations on rows that are in cache: split, step, merge, store. Loops over slices, compiled for each instruction
-//! set.
+//! Operations on rows in cache: split, step, merge, store; slice loops compiled for each instruction set.
 //!
-//! A step is a loop made for its shape (how many samples share a weight, how many weights) with the weights as
-//! arguments, so that wavelets that are read at run time are as fast as those of the catalogue. What has no shape of
-//! its own is summed tap by tap, some samples at a time.
+//! A step is a loop specialised for its shape (how many weights, how many samples share one), with the weights as
+//! arguments. So wavelets read at run time are as fast as those of the catalogue. A step without a specialised shape is
+//! summed tap by tap, some samples at a time.
 
 use super::axis::{Lift, Narrow};
 use crate::cpu::isa::for_each_isa;
 use crate::sample::{Arithmetic, Stored};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Samples that are summed together where a step has no shape of its own.
+/// Samples summed together in a step without a specialised shape.
 const CHUNK: usize = 64;
 
 for_each_isa! {
-    /// A step on the samples of a row; `reads` are the rows that it reads, in the order of its taps.
+    /// Runs a step on the samples of a row; `reads` are the rows that it reads, in the order of its taps.
     ///
-    /// Each of `reads` has to be valid for the length of `target`, which none of them overlaps.
+    /// Each of `reads` must be valid for the length of `target` and not overlap it.
     pub fn lift<W: Arithmetic>(step: &Lift<W>, target: &mut [W], reads: &[*const W]) {
         if let Some(narrow) = &step.narrow {
             // Only steps of 16-bit integers are narrow.
@@ -27,14 +26,14 @@ for_each_isa! {
         }
     }
 
-    /// Every sample times a factor.
+    /// Multiplies every sample by a factor.
     pub fn scale<W: Arithmetic>(factor: W::Acc, target: &mut [W]) {
         for x in target {
             *x = x.scaled(factor);
         }
     }
 
-    /// A stage of a lattice on the pairs (u, v).
+    /// Applies a lattice stage to the pairs (u, v).
     pub fn pair<W: Arithmetic>(rows: &[[W::Acc; 2]; 2], u: &mut [W], v: &mut [W]) {
         let [[a, b], [c, d]] = *rows;
         for (u, v) in u.iter_mut().zip(v) {
@@ -44,13 +43,13 @@ for_each_isa! {
         }
     }
 
-    /// Samples to the work type, shifted left, and multiplied.
+    /// Converts samples to the work type, shifts them left, and multiplies them.
     pub fn load<W: Arithmetic, S: Stored<W>>(from: &[S], to: &mut [W], gain: u32, factor: Option<W::Acc>) {
         S::load_all(from, to);
         prepare(to, gain, factor);
     }
 
-    /// Every second sample to `first`, the others to `second`, as `load` does; one of them may be longer by one.
+    /// Splits samples alternately into `first` and `second`, with the conversion of `load`; one may be longer by one.
     pub fn split<W: Arithmetic, S: Stored<W>>(
         from: &[S],
         first: &mut [W],
@@ -71,8 +70,7 @@ for_each_isa! {
         prepare(second, gain, factors[1]);
     }
 
-    /// The reverse of `split`: every second sample from `first`, the others from `second`; multiplied, and shifted
-    /// right.
+    /// Merges samples alternately from `first` and `second`, multiplied and shifted right: the reverse of `split`.
     pub fn merge<W: Arithmetic, D: Stored<W>>(
         first: &mut [W],
         second: &mut [W],
@@ -92,7 +90,7 @@ for_each_isa! {
         }
     }
 
-    /// Samples from the work type, multiplied, or shifted right.
+    /// Converts samples from the work type, multiplied or shifted right.
     pub fn store<W: Arithmetic, D: Stored<W>>(
         from: &[W],
         to: &mut [D],
@@ -115,9 +113,9 @@ for_each_isa! {
     }
 }
 
-// In what follows, loops are statements: a closure that is not inlined would not be compiled for the set.
+// The loops below are statements: a closure that is not inlined would not be compiled for the set.
 
-/// The shift and the factor with which samples are loaded.
+/// Applies the load-time shift and factor.
 #[inline(always)]
 fn prepare<W: Arithmetic>(samples: &mut [W], gain: u32, factor: Option<W::Acc>) {
     if gain > 0 {
@@ -132,7 +130,7 @@ fn prepare<W: Arithmetic>(samples: &mut [W], gain: u32, factor: Option<W::Acc>) 
     }
 }
 
-/// The factor and the shift with which samples are stored.
+/// Applies the store-time factor and shift.
 #[inline(always)]
 fn finish<W: Arithmetic>(samples: &mut [W], gain: u32, factor: Option<W::Acc>) {
     if let Some(factor) = factor {
@@ -150,7 +148,7 @@ fn finish<W: Arithmetic>(samples: &mut [W], gain: u32, factor: Option<W::Acc>) {
 /// Samples `from..from + n` of the row at `reads[i]`.
 #[inline(always)]
 fn row<'a, V, W>(reads: &[*const W], i: usize, from: usize, n: usize) -> &'a [V] {
-    // SAFETY: `lift` is told that the rows are so long; `V` is `W`, or both are `i16`.
+    // SAFETY: callers of `lift` promise rows of this length; `V` is `W`, or both are `i16`.
     unsafe { std::slice::from_raw_parts(reads[i].cast::<V>().add(from), n) }
 }
 
@@ -250,7 +248,7 @@ fn average(a: i16, b: i16) -> i16 {
     (a & b).wrapping_add((a ^ b) >> 1)
 }
 
-/// See [`Narrow`].
+/// Narrow form of a step; see [`Narrow`].
 #[inline(always)]
 fn lift_narrow<W: Arithmetic>(step: &Lift<W>, narrow: &Narrow, target: &mut [i16], reads: &[*const W]) {
     #[inline(always)]
@@ -261,7 +259,7 @@ fn lift_narrow<W: Arithmetic>(step: &Lift<W>, narrow: &Narrow, target: &mut [i16
     fn minus(x: i16, delta: i16) -> i16 {
         x.wrapping_sub(delta)
     }
-    /// The parts of two samples above and below the shift, summed.
+    /// Sums of two samples' parts above and below the shift.
     #[inline(always)]
     fn two(a: i16, b: i16, s: u32, mask: i16) -> (i16, i16) {
         (a.wrapping_shr(s).wrapping_add(b.wrapping_shr(s)), (a & mask).wrapping_add(b & mask))

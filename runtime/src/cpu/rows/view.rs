@@ -1,28 +1,28 @@
-//! Rows of samples in memory, wherever they are: an image, a band, a few rows of one that are on their way.
+//! Rows of samples in memory: of an image, a band, or a ring buffer.
 
 use crate::sample::{Arithmetic, Stored};
 
-/// Rows at equal distances.
+/// Equally spaced rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows<T> {
     /// The first sample of row 0.
     pub first: *mut T,
-    /// From a row to the next.
+    /// Samples from a row to the next.
     pub pitch: isize,
-    /// From a sample to the next.
+    /// Samples from one sample to the next.
     pub step: isize,
-    /// Row k is where row k modulo this is.
+    /// Length of the ring buffer: row k is stored at k modulo `turn`.
     pub turn: usize,
 }
 
-/// Rows of all bands, by phases along columns and rows; an image is the first of them.
+/// Rows of all bands, by phases along columns and rows; an image is the first entry.
 pub(super) type Grid<T> = [[Rows<T>; 2]; 2];
 
 // SAFETY: workers write distinct samples.
 unsafe impl<T> Sync for Rows<T> {}
 unsafe impl<T> Send for Rows<T> {}
 
-/// Memory for samples that are not side by side where they come from, or go to.
+/// Staging memory for samples that are not contiguous at their source or target.
 #[derive(Debug)]
 pub(super) struct Staging<W> {
     pub ptr: *mut W,
@@ -30,16 +30,16 @@ pub(super) struct Staging<W> {
 }
 
 impl<W: Arithmetic> Staging<W> {
-    /// So many samples, whatever they hold.
+    /// Uninitialised room for `count` samples.
     fn samples<S: Stored<W>>(&mut self, count: usize) -> &mut [S] {
         debug_assert!(count <= self.len && size_of::<S>() <= size_of::<W>());
-        // SAFETY: samples are as large as what they are computed in, or smaller, and any bits are a sample.
+        // SAFETY: samples are no larger than the work type, and any bits are a valid sample.
         unsafe { std::slice::from_raw_parts_mut(self.ptr.cast(), count) }
     }
 }
 
 impl<T> Rows<T> {
-    /// Row 0 and so on from there.
+    /// Rows from row 0 on, without wrap-around.
     pub fn new(first: *mut T, pitch: isize, step: isize) -> Rows<T> {
         Rows { first, pitch, step, turn: usize::MAX }
     }
@@ -50,10 +50,10 @@ impl<T> Rows<T> {
         self.first.wrapping_offset(row * self.pitch + column * self.step)
     }
 
-    /// Samples `from..end` of a row of `n`, which repeats if they are beyond its ends.
+    /// Samples `from..end` of a row of `n`; the row repeats beyond its ends.
     ///
     /// # Safety
-    /// The row has to be valid to read, and not be written while the result is in use.
+    /// The row must be valid to read, and must not be written while the result is in use.
     pub unsafe fn read<'a, W: Arithmetic>(
         &self,
         row: isize,
@@ -82,10 +82,10 @@ impl<T> Rows<T> {
         }
     }
 
-    /// Writes `count` samples of a row from `from` on, which `fill` makes.
+    /// Writes `count` samples of a row from `from` on, made by `fill`.
     ///
     /// # Safety
-    /// They have to be valid to write.
+    /// The samples must be valid to write.
     pub unsafe fn write<W: Arithmetic>(
         &self,
         row: isize,

@@ -1,9 +1,8 @@
-//! Three axes: planes arrive, are lifted along rows and columns, and then go through the steps along the slowest axis.
+//! Transforms along three axes: planes arrive, are lifted along rows and columns, then along the slowest axis.
 //!
 //! rewrite: "both axes of all planes; then the slowest axis" → four planes at a time, into a buffer that stays in
-//! cache; from there, all steps along the slowest axis run in one loop, with what they delay in memory that is read and
-//! written once for four planes. Synthesis is the same backwards. The low band of a level goes on by way of an array of
-//! its own.
+//! cache. From there, all steps along the slowest axis run in one loop. Their delay lines are read and written once for
+//! four planes. Synthesis runs backwards. The low band of a level goes to the next one in a separate array.
 
 use super::axis::Axis;
 use super::fused::{self, Along, Fused};
@@ -23,14 +22,14 @@ const PLANES: usize = 4;
 /// All levels of a problem along three axes.
 #[derive(Debug)]
 pub(in crate::cpu) struct Volume<T: Sample> {
-    /// Finest first.
+    /// Finest level first.
     levels: Vec<Level<T>>,
-    /// The slowest axis first.
+    /// Slowest axis first.
     axes: [usize; 3],
     shape: Vec<usize>,
     isa: Isa,
     threads: usize,
-    /// Per worker.
+    /// Memory per worker, in samples of the work type.
     work: usize,
     low: usize,
 }
@@ -43,7 +42,7 @@ struct Level<T: Sample> {
     loops: [Fused; 2],
     shape: [usize; 3],
     low: [usize; 3],
-    /// Where memory of a worker begins: planes, what is stored nowhere, what is delayed, what planes need.
+    /// Layout of a worker's memory: planes, discarded results, delay lines, memory of plane programs.
     memory: Memory,
 }
 
@@ -51,16 +50,16 @@ struct Level<T: Sample> {
 struct Memory {
     plane: usize,
     nowhere: usize,
-    /// Of each row of a plane.
+    /// Delay line of each row of a plane.
     delayed: usize,
     work: usize,
 }
 
-/// An array of which a level takes a part.
+/// An array that holds a level's samples or bands.
 #[derive(Clone, Copy)]
 struct Array<T> {
     first: *mut T,
-    /// From a plane to the next, and from a row to the next.
+    /// Samples from a plane to the next, and from a row to the next.
     strides: [isize; 2],
 }
 
@@ -70,7 +69,7 @@ impl<T> Array<T> {
     }
 }
 
-/// The bands of a level: low along all axes by themselves, if they go on to another level.
+/// Bands of a level; the lowest band is separate if it goes on to another level.
 #[derive(Clone, Copy)]
 struct Bands<T> {
     all: Array<T>,
@@ -78,7 +77,7 @@ struct Bands<T> {
 }
 
 impl<T: Sample> Volume<T> {
-    /// `None` if the problem needs something that is not here.
+    /// Returns `None` if the problem is outside the scope of volume programs.
     pub fn new(problem: &Problem, isa: Isa, threads: usize) -> Option<Volume<T>> {
         let geometry = &problem.geometry;
         let transformed: Vec<usize> = (0..geometry.shape().len()).filter(|&a| geometry.levels()[a] > 0).collect();
@@ -118,7 +117,7 @@ impl<T: Sample> Volume<T> {
             let [a, b] = [0, 1].map(|way| loops[way].columns_memory(shape[2]));
             let [c, d] = [0, 1].map(|way| loops[way].columns_memory(shape[1].saturating_mul(shape[2])));
             let memory = Memory {
-                // Planes begin in different sets of the cache.
+                // Padding puts planes into different cache sets.
                 plane: (shape[1].checked_mul(shape[2])?.checked_add(64)? / 64 + 1).checked_mul(64)? + 64 * 17,
                 nowhere: c?.0.max(d?.0),
                 delayed: a?.1.max(b?.1),
@@ -137,7 +136,7 @@ impl<T: Sample> Volume<T> {
         Some(volume)
     }
 
-    /// What recipes call it.
+    /// Name in recipes.
     pub fn name(&self) -> &'static str {
         match self.isa.to_string().as_str() {
             "avx512" => "planes, avx512",
@@ -152,7 +151,7 @@ impl<T: Sample> Volume<T> {
         self.levels.len()
     }
 
-    /// Elements of the work type that an execution needs.
+    /// Work-type elements that an execution needs.
     pub fn work(&self) -> usize {
         self.work * self.threads
     }
@@ -162,7 +161,7 @@ impl<T: Sample> Volume<T> {
         self.low
     }
 
-    /// Whether samples of rows are side by side.
+    /// Whether samples of rows are contiguous.
     pub fn takes(&self, src: &Dims<isize>, dst: &Dims<isize>) -> bool {
         src[self.axes[2]] == 1 && dst[self.axes[2]] == 1
     }
@@ -243,7 +242,7 @@ impl<T: Sample> Volume<T> {
 }
 
 impl<T: Sample> Level<T> {
-    /// Planes of a chunk.
+    /// Runs the planes of a chunk.
     unsafe fn run(
         &self,
         way: Way,
@@ -258,7 +257,7 @@ impl<T: Sample> Level<T> {
         let chunk = Chunk { rows, blocks: (0, 1) };
         let [_, height, width] = self.shape;
         let Memory { plane, nowhere, delayed, .. } = self.memory;
-        // From where lines of the cache begin.
+        // Align to a cache line.
         let skip = work.as_ptr().align_offset(64).min(64);
         let work = &mut work[skip..];
         let (planes, rest) = work.split_at_mut(plane * PLANES);
@@ -268,7 +267,7 @@ impl<T: Sample> Level<T> {
         let together = bands.all.strides[1] == width as isize;
         let parts = |y: usize| match bands.low {
             Some(_) if y < self.low[1] => [(0, self.low[2]), (self.low[2], width - self.low[2])],
-            // The rest of a plane is one row, if it is without gaps.
+            // Without gaps, the rest of a plane is one row.
             _ if together => [(0, width * (height - y)), (0, 0)],
             _ => [(0, width), (0, 0)],
         };
@@ -303,7 +302,7 @@ impl<T: Sample> Level<T> {
             let mut state = delayed.as_mut_ptr();
             for y in 0..rows_of_parts {
                 if analysis && large && bands.low.is_some() && y + 2 < self.low[1] {
-                    // Lines of the cache that parts of rows share do not go past it: those of a row that comes later.
+                    // Cache lines shared by two parts of a row are not streamed: prefetch those of a later row.
                     let [(first, _), (second, _)] = parts(y + 2);
                     for r in 0..PLANES {
                         let z = leaving(r).clamp(rows.0, rows.1 - 1);

@@ -1,12 +1,11 @@
-//! Compiled kernels, remembered: in memory for the process, on disk for the next one.
+//! Cache of compiled kernels: in memory for the process, on disk for the next one.
 //!
-//! An entry's name is the hash of all that it depends on: text, options, architecture and NVRTC's version. The
-//! file holds a magic number, that hash again, and a checksum of what follows. What does not match in any of them is
-//! compiled anew and replaced. A file is written beside its place and renamed into it, so that other processes see all
-//! of it or none.
+//! An entry's name is the hash of its inputs: source text, options, architecture and NVRTC version. The file holds a
+//! magic number, that hash again, and a checksum of the payload. An entry that fails any check is recompiled and
+//! replaced. Files are written to a temporary name and renamed, so other processes see all or nothing.
 //!
-//! The folder is `LIFTING_CACHE_DIR` (empty: nothing is kept on disk), else `lifting` in the user's cache folder. A
-//! folder that cannot be written costs time and nothing else.
+//! The folder is `LIFTING_CACHE_DIR` (empty: no disk cache), else `lifting` in the user's cache folder. A folder that
+//! cannot be written only costs time.
 
 use super::error::CudaError;
 use super::nvrtc::{self, Architecture, Target};
@@ -21,13 +20,13 @@ type Hash = [u8; 32];
 
 /// Compiled kernels that the driver can load: a cubin, a fat binary, or PTX text.
 ///
-/// Plans compile their own; one made before lets a plan be built where there is no NVRTC: see
+/// Plans compile their own kernels. With precompiled ones, a plan needs no NVRTC: see
 /// [`CudaDevice::with_kernels`](super::CudaDevice::with_kernels).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled(Arc<[u8]>);
 
 impl Compiled {
-    /// From the bytes of a `.cubin`, `.fatbin` or `.ptx` file.
+    /// Takes the bytes of a `.cubin`, `.fatbin` or `.ptx` file.
     pub fn new(mut bytes: Vec<u8>) -> Compiled {
         // The driver reads PTX as a string.
         if !bytes.starts_with(ELF) && !bytes.starts_with(FAT) && bytes.last() != Some(&0) {
@@ -47,28 +46,27 @@ impl Compiled {
         if bytes.is_empty() { Err(reason("the file is empty".into())) } else { Ok(Compiled::new(bytes)) }
     }
 
-    /// Whether a binary is there to its end: the driver takes its headers' word for it, and reads on where a file was
-    /// cut short.
+    /// Checks that a binary is complete. The driver trusts its headers and reads beyond the end of a truncated file.
     ///
     /// # Errors
-    /// [`CudaError::Module`] if it is not.
+    /// [`CudaError::Module`] if it is truncated.
     pub(super) fn check(&self) -> Result<(), CudaError> {
-        let cut = || CudaError::Module { reason: "the binary is cut short: its headers say that there is more".into() };
+        let cut = || CudaError::Module { reason: "the binary is truncated: its headers announce more bytes".into() };
         if is_whole(&self.0).unwrap_or(false) { Ok(()) } else { Err(cut()) }
     }
 
-    /// What the driver loads; PTX ends in a zero byte.
+    /// Bytes for the driver; PTX ends in a zero byte.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// How a cubin begins, and a fat binary.
+/// Magic numbers of a cubin and of a fat binary.
 const ELF: &[u8] = b"\x7fELF";
 const FAT: &[u8] = b"\x50\xed\x55\xba";
 
-/// Whether all that the headers of a cubin (ELF-64) or a fat binary speak of is there; `None` if a header itself is
-/// not. PTX has no header.
+/// Whether all parts announced by the headers of a cubin (ELF-64) or a fat binary are present; `None` if a header
+/// itself is truncated. PTX has no header.
 fn is_whole(bytes: &[u8]) -> Option<bool> {
     fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
         let field = bytes.get(at..at.checked_add(len)?)?;
@@ -76,7 +74,7 @@ fn is_whole(bytes: &[u8]) -> Option<bool> {
     }
     let ends_inside = |start: u64, len: u64| start.checked_add(len).is_some_and(|end| end <= bytes.len() as u64);
     if bytes.starts_with(ELF) {
-        // Tables of segments and of sections: where, how large an entry, how many.
+        // Segment and section tables: offset, entry size, count.
         for (at, size, count) in [(32, 54, 56), (40, 58, 60)] {
             let len = number(bytes, size, 2)? * number(bytes, count, 2)?;
             if !ends_inside(number(bytes, at, 8)?, len) {
@@ -86,7 +84,7 @@ fn is_whole(bytes: &[u8]) -> Option<bool> {
         let (table, size, count) = (number(bytes, 40, 8)?, number(bytes, 58, 2)?, number(bytes, 60, 2)?);
         for section in 0..count {
             let at = usize::try_from(table + section * size).ok()?;
-            // Sections of kind 8 take no room in the file.
+            // Sections of kind 8 (NOBITS) take no room in the file.
             let (kind, start, len) =
                 (number(bytes, at + 4, 4)?, number(bytes, at + 24, 8)?, number(bytes, at + 32, 8)?);
             if kind != 8 && !ends_inside(start, len) {
@@ -99,10 +97,10 @@ fn is_whole(bytes: &[u8]) -> Option<bool> {
     Some(true)
 }
 
-/// Compiles CUDA C++ text for an architecture by NVRTC, without fast math, or finds it compiled in memory or on disk.
+/// Compiles CUDA C++ text for an architecture with NVRTC, without fast math, or finds it in the cache.
 ///
 /// # Errors
-/// If there is no NVRTC, or it refuses the text; the error has its log.
+/// If NVRTC is missing or rejects the text; the error has its log.
 pub fn compile(source: &str, architecture: Architecture) -> Result<Compiled, CudaError> {
     compiled(source, &Target::of(architecture)?)
 }
@@ -121,7 +119,7 @@ pub(super) fn compiled(source: &str, target: &Target) -> Result<Compiled, CudaEr
     Ok(compiled)
 }
 
-/// Where entries are kept.
+/// Folder of the disk cache.
 fn folder() -> Option<PathBuf> {
     folder_from(|name| std::env::var_os(name).map(PathBuf::from), dirs::cache_dir())
 }
@@ -134,7 +132,7 @@ fn folder_from(var: impl Fn(&str) -> Option<PathBuf>, platform: Option<PathBuf>)
     }
 }
 
-/// Hash of all that the result depends on, each part with its length before it.
+/// Hash of all inputs, each part preceded by its length.
 fn key(source: &str, target: &Target) -> Hash {
     let mut hash = hmac_sha256::Hash::new();
     let mut part = |bytes: &[u8]| {
@@ -155,7 +153,7 @@ fn hex(hash: &Hash) -> String {
     hash.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The entry of that key, or what `make` makes, which is then kept.
+/// Reads the entry of `key` from disk, or stores the result of `make`.
 fn from_disk_or(
     folder: Option<&Path>,
     key: &Hash,
@@ -167,13 +165,13 @@ fn from_disk_or(
     }
     let payload = make()?;
     if let Some(path) = path {
-        // A cache that cannot be written is no error.
+        // A cache that cannot be written is not an error.
         let _ = write(&path, key, &payload);
     }
     Ok(Compiled(payload.into()))
 }
 
-/// An entry's payload, if the file is whole and is what its name says.
+/// Payload of an entry, if the file is intact and matches its name.
 fn read(path: &Path, key: &Hash) -> Option<Vec<u8>> {
     let bytes = std::fs::read(path).ok()?;
     let (header, payload) = bytes.split_at_checked(HEADER)?;
@@ -249,7 +247,7 @@ mod tests {
         assert_eq!(first, lookup(folder.path(), &key, &made));
         assert_eq!(made.get(), 1);
         assert_eq!(first.bytes(), b"\x7fELF machine code");
-        // Nothing but the entry is left behind.
+        // Only the entry remains.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -287,7 +285,7 @@ mod tests {
             damage(whole[..len].to_vec());
         }
         damage([whole.clone(), vec![0]].concat());
-        // Another entry under this name.
+        // An entry of another key under this name.
         let other = super::key("other", &target("sm_90"));
         lookup(folder.path(), &other, &made);
         expected += 1;
@@ -327,11 +325,10 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
-    /// Where [`racing_processes_leave_a_whole_entry`] says that this is one of them, and in which folder.
+    /// Environment variable that marks a process of [`racing_processes_leave_a_whole_entry`], with its folder.
     const RACER: &str = "LIFTING_TEST_CACHE_RACER";
 
-    /// Processes that look up, damage and write the same entry at once: each gets it whole, and nothing else is left
-    /// behind.
+    /// Processes look up, damage and write the same entry concurrently: each reads it whole, and no other file remains.
     #[test]
     fn racing_processes_leave_a_whole_entry() {
         let key = key("text", &target("sm_90"));
@@ -340,7 +337,7 @@ mod tests {
             for i in 0..200 {
                 assert_eq!(lookup(&folder, &key, &Cell::new(0)).bytes(), b"\x7fELF machine code");
                 if i % 20 == 19 {
-                    // What a process leaves that writes in place and is stopped half way.
+                    // State left by a process that writes in place and is killed halfway.
                     let _ = std::fs::write(&path, &MAGIC[..4]);
                 }
                 let _ = write(&path, &key, b"\x7fELF machine code");

@@ -1,4 +1,4 @@
-//! A CUDA device: opened once, shared by the plans on it.
+//! A CUDA device: opened once, shared by its plans.
 
 use super::cache::Compiled;
 use super::error::CudaError;
@@ -11,12 +11,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// What a planner needs to know about a device.
+/// Properties of a device that planners and users need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// Its number, counted from 0.
+    /// Device number, counted from 0.
     pub ordinal: usize,
-    /// Its name.
+    /// Name of the device.
     pub name: String,
     /// Compute capability.
     pub architecture: Architecture,
@@ -26,24 +26,24 @@ pub struct Properties {
     pub warp: u32,
     /// Size of the L2 cache in bytes.
     pub l2_bytes: usize,
-    /// Shared memory that a block can have, in bytes.
+    /// Maximum shared memory of a block, in bytes.
     pub shared_bytes_per_block: usize,
     /// Shared memory of a multiprocessor, in bytes.
     pub shared_bytes_per_multiprocessor: usize,
     /// 32-bit registers of a multiprocessor.
     pub registers_per_multiprocessor: u32,
-    /// Threads that a multiprocessor can hold.
+    /// Maximum resident threads of a multiprocessor.
     pub threads_per_multiprocessor: u32,
     /// Device memory in bytes.
     pub memory_bytes: usize,
-    /// The memory's clock in kHz; it moves data twice a cycle. `None` where the driver does not say.
+    /// Memory clock in kHz; it moves data twice a cycle. `None` if the driver does not report it.
     pub memory_clock: Option<u32>,
-    /// Bits of the memory's bus; `None` where the driver does not say.
+    /// Width of the memory bus in bits; `None` if the driver does not report it.
     pub memory_bus: Option<u32>,
 }
 
 impl Properties {
-    /// As predictions take them.
+    /// The properties in the form that predictions take.
     pub(crate) fn facts(&self) -> Facts<'_> {
         let moved = |(clock, bits): (u32, u32)| 2.0 * f64::from(clock) / 1e3 * f64::from(bits) / 8.0;
         Facts {
@@ -57,13 +57,13 @@ impl Properties {
         }
     }
 
-    /// What devices have in common for which the same is fastest.
+    /// Key of devices with the same fastest choices.
     pub(crate) fn kind(&self) -> String {
         format!("{}, {}, {} multiprocessors", self.name, self.architecture, self.multiprocessors)
     }
 }
 
-/// A CUDA device that this process has opened. Cheap to clone; plans keep it open.
+/// A CUDA device opened by this process. Cheap to clone; plans keep it open.
 #[derive(Clone)]
 pub struct CudaDevice {
     inner: Arc<Inner>,
@@ -81,7 +81,7 @@ impl CudaDevice {
     /// Opens device number `ordinal` (its primary context, which other libraries of the process share).
     ///
     /// # Errors
-    /// If there is no driver, it is too old, there is no such device, or it is busy.
+    /// If there is no driver, it is too old, or the device is missing or busy.
     pub fn open(ordinal: usize) -> Result<CudaDevice, CudaError> {
         static OPEN: Mutex<Vec<(usize, Weak<Inner>)>> = Mutex::new(Vec::new());
         let mut open = OPEN.lock().unwrap_or_else(|e| e.into_inner());
@@ -110,9 +110,9 @@ impl CudaDevice {
         Ok(CudaDevice { inner, kernels: None })
     }
 
-    /// The same device, with kernels compiled before: plans built on it load theirs from there, and NVRTC is not
-    /// needed. [`PlanBuilder::cuda_source`](crate::PlanBuilder::cuda_source) and `liftc kernels` give their text. They
-    /// are found by names that end in a fingerprint: kernels of other plans, or of another version, are an error.
+    /// The device with precompiled kernels: plans built on it load their kernels from there and need no NVRTC.
+    /// [`PlanBuilder::cuda_source`](crate::PlanBuilder::cuda_source) and `liftc kernels` give the source. Kernels are
+    /// found by names that end in a fingerprint: kernels of other plans or versions are an error.
     pub fn with_kernels(&self, kernels: Compiled) -> CudaDevice {
         CudaDevice { inner: self.inner.clone(), kernels: Some(kernels) }
     }
@@ -137,12 +137,12 @@ impl CudaDevice {
         }
     }
 
-    /// What it is.
+    /// Properties of the device.
     pub fn properties(&self) -> &Properties {
         &self.inner.properties
     }
 
-    /// Its number.
+    /// Device number, counted from 0.
     pub fn ordinal(&self) -> usize {
         self.inner.properties.ordinal
     }
@@ -152,7 +152,7 @@ impl CudaDevice {
         &self.inner.context
     }
 
-    /// A stream of this crate's own, which plans use for host data.
+    /// This crate's stream, which plans use for host data.
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.inner.stream
     }
@@ -160,7 +160,7 @@ impl CudaDevice {
     /// A new stream.
     ///
     /// # Errors
-    /// If the driver has none to give.
+    /// If the driver cannot make one.
     pub fn new_stream(&self) -> Result<Arc<CudaStream>, CudaError> {
         self.ready()?;
         self.inner.context.new_stream().map_err(|e| self.error("make a stream", e))
@@ -169,12 +169,12 @@ impl CudaDevice {
     /// Waits for all work on the device.
     ///
     /// # Errors
-    /// If something that was launched before has failed.
+    /// If earlier work on the device has failed.
     pub fn synchronize(&self) -> Result<(), CudaError> {
         self.inner.context.synchronize().map_err(|e| self.error("finish", e))
     }
 
-    /// Whether the context still works. Once it has failed, nothing on it can be used again in this process.
+    /// Whether the context still works. After a failure, this process cannot use it again.
     pub fn is_usable(&self) -> bool {
         !self.inner.lost.load(Ordering::Relaxed)
     }
@@ -184,7 +184,7 @@ impl CudaDevice {
         self.inner.context.bind_to_thread().map_err(|e| self.error("be used", e))
     }
 
-    /// What a driver's error means; notes when the context is lost.
+    /// Translates a driver's error; records a lost context.
     pub(super) fn error(&self, what: &'static str, e: DriverError) -> CudaError {
         let ordinal = self.ordinal();
         if is_fatal(e.0) {
@@ -194,7 +194,7 @@ impl CudaDevice {
         CudaError::Refused { ordinal, what, cause: describe(e) }
     }
 
-    /// What a failed allocation means.
+    /// Translates a failed allocation.
     pub(super) fn allocation_error(&self, what: &'static str, bytes: usize, e: DriverError) -> CudaError {
         if e.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             return self.error("allocate memory", e);
@@ -225,7 +225,7 @@ impl fmt::Display for CudaDevice {
     }
 }
 
-/// `CUDA_ERROR_OUT_OF_MEMORY: out of memory`.
+/// Name and text of an error: `CUDA_ERROR_OUT_OF_MEMORY: out of memory`.
 pub(super) fn describe(e: DriverError) -> String {
     let text = |s: Result<&std::ffi::CStr, DriverError>| s.map(|s| s.to_string_lossy().into_owned()).ok();
     match (text(e.error_name()), text(e.error_string())) {
@@ -234,7 +234,7 @@ pub(super) fn describe(e: DriverError) -> String {
     }
 }
 
-/// Why a device that exists cannot be opened.
+/// Reason why an existing device cannot be opened.
 fn open_error(ordinal: usize, code: CUresult, cause: String) -> CudaError {
     match code {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY
@@ -271,7 +271,7 @@ fn is_fatal(code: CUresult) -> bool {
 fn properties(context: &CudaContext, ordinal: usize) -> Result<Properties, DriverError> {
     use Attribute::*;
     let get = |attribute| context.attribute(attribute).map(|v| u32::try_from(v).unwrap_or(0));
-    // Newer drivers may no longer say it.
+    // Newer drivers may not report this.
     let told = |attribute| get(attribute).ok().filter(|&v| v > 0);
     let (major, minor) = context.compute_capability()?;
     Ok(Properties {
@@ -295,7 +295,7 @@ fn properties(context: &CudaContext, ordinal: usize) -> Result<Properties, Drive
 mod tests {
     use super::*;
 
-    /// 3201 MHz and 6144 bits, as of an H200, are 4.9 TB a second.
+    /// 3201 MHz and 6144 bits (an H200) move 4.9 TB/s.
     #[test]
     fn memory_moves_what_its_clock_and_bus_say() {
         let properties = Properties {
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(Properties { memory_bus: None, ..properties }.facts().peak_bandwidth, None);
     }
 
-    /// With a device or without: an answer, never a panic.
+    /// Opening answers with or without a device, and never panics.
     #[test]
     fn opening_answers() {
         match CudaDevice::count() {
@@ -336,7 +336,7 @@ mod tests {
         }
     }
 
-    /// Another process holds the device exclusively, or its memory; what is broken is not called busy.
+    /// A device that another process holds is busy; a broken one is not.
     #[test]
     fn busy_devices_are_told_from_broken_ones() {
         let busy = open_error(1, CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE, "held".into());

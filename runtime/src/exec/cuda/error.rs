@@ -1,146 +1,146 @@
-//! What can be wrong with a CUDA device, its driver, its compiler, or a launch.
+//! Errors of CUDA devices, drivers, the run-time compiler and launches.
 
-/// Why a CUDA device cannot be used, or did not do what it was told.
+/// Reason why a CUDA device cannot be used, or failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CudaError {
     /// The crate was built without CUDA.
-    #[error("lifting was built without its feature `cuda`: build it with `--features cuda`, or use `Device::cpu()`")]
+    #[error("lifting was built without its feature `cuda`: build it with `--features cuda`, or use the CPU")]
     NotBuilt,
     /// There is no driver library.
     #[error(
-        "no NVIDIA driver: the library `libcuda` cannot be loaded; install the NVIDIA driver ({} or newer; in a container, \
-         start it with the GPUs passed through), or use `Device::cpu()`", version_text(*needed)
+        "no NVIDIA driver: the library `libcuda` cannot be loaded; install the NVIDIA driver ({} or newer; in a \
+         container, start it with the GPUs passed through), or use the CPU", version_text(*needed)
     )]
     NoDriver {
         /// The CUDA version that the driver must support, as 1000·major + 10·minor.
         needed: i32,
     },
-    /// The driver is older than this crate can talk to.
+    /// The driver is too old for this crate.
     #[error(
-        "the NVIDIA driver supports {} and {} is needed: update the driver, or use `Device::cpu()`",
+        "the NVIDIA driver supports {}, but {} is required: update the driver, or use the CPU",
         version_text(*found), version_text(*needed)
     )]
     DriverTooOld {
-        /// The CUDA version that the driver supports, as 1000·major + 10·minor.
+        /// CUDA version that the driver supports, as 1000·major + 10·minor.
         found: i32,
-        /// The CUDA version that it must support.
+        /// CUDA version required, as 1000·major + 10·minor.
         needed: i32,
     },
-    /// A driver, but no device.
+    /// The driver finds no device.
     #[error(
         "the NVIDIA driver finds no CUDA device: check `nvidia-smi` and the variable CUDA_VISIBLE_DEVICES, or use \
-         `Device::cpu()`"
+         the CPU"
     )]
     NoDevice,
-    /// A device number that does not exist.
-    #[error("there is no CUDA device {ordinal}: this machine has {count}, counted from 0")]
+    /// A device number out of range.
+    #[error("invalid CUDA device {ordinal}: this machine has {count}, counted from 0")]
     NoSuchDevice {
-        /// The number asked for.
+        /// The requested number.
         ordinal: usize,
         /// Number of devices.
         count: usize,
     },
-    /// The device exists and cannot be had.
+    /// The device exists but is not available.
     #[error(
-        "CUDA device {ordinal} is busy or unavailable ({cause}): another process may hold it exclusively; try again later, \
-         or choose another device"
+        "CUDA device {ordinal} is busy or unavailable ({cause}): another process may hold it exclusively; try again \
+         later, or choose another device"
     )]
     Busy {
         /// The device.
         ordinal: usize,
-        /// What the driver says.
+        /// The driver's message.
         cause: String,
     },
     /// The run-time compiler is missing.
     #[error(
-        "NVRTC, CUDA's run-time compiler, cannot be loaded (library `libnvrtc`, looked for in {searched}): install the CUDA \
-         toolkit or the package nvidia-cuda-nvrtc, set LD_LIBRARY_PATH or CUDA_HOME to where it is, or \
-         open the device with kernels that were compiled before"
+        "NVRTC, CUDA's run-time compiler, cannot be loaded (library `libnvrtc`, searched in {searched}): install the \
+         CUDA toolkit or the package nvidia-cuda-nvrtc, set LD_LIBRARY_PATH or CUDA_HOME to its folder, or open \
+         the device with precompiled kernels"
     )]
     NoNvrtc {
-        /// Where it was looked for.
+        /// Searched places.
         searched: String,
     },
     /// A kernel does not compile.
-    #[error("NVRTC refuses the generated kernels ({cause}, options {options}):\n{log}")]
+    #[error("NVRTC rejects the generated kernels ({cause}, options {options}):\n{log}")]
     Compile {
         /// NVRTC's error code.
         cause: String,
-        /// What it was told.
+        /// Compiler options.
         options: String,
-        /// Its log.
+        /// Compiler log.
         log: String,
     },
-    /// Compiled kernels from outside that do not fit the plan.
-    #[error("the compiled module given to the plan cannot be used: {reason}")]
+    /// Precompiled kernels that do not fit the plan.
+    #[error("cannot use the precompiled kernels: {reason}")]
     Module {
-        /// What is missing, or what the driver says.
+        /// Missing part, or the driver's message.
         reason: String,
     },
     /// The device's memory is full. The plan stays usable.
     #[error(
-        "out of memory on CUDA device {ordinal}: {what} needs {bytes} bytes and {free} are free; free some, transform in \
-         parts, or use a plan with fewer samples at a time"
+        "out of memory on CUDA device {ordinal}: {what} needs {bytes} bytes, but {free} are free; free memory, or \
+         transform fewer samples at a time"
     )]
     OutOfMemory {
         /// The device.
         ordinal: usize,
-        /// What the memory is for.
+        /// Purpose of the memory.
         what: &'static str,
         /// Bytes needed.
         bytes: usize,
         /// Bytes that were free.
         free: usize,
     },
-    /// A launch that the device's resources or limits do not allow. The plan stays usable.
+    /// An operation that the device's resources or limits do not allow. The plan stays usable.
     #[error("CUDA device {ordinal} cannot {what}: {cause}")]
     Refused {
         /// The device.
         ordinal: usize,
-        /// What was attempted.
+        /// Attempted operation.
         what: &'static str,
-        /// What the driver says.
+        /// The driver's message.
         cause: String,
     },
-    /// The context on the device has failed: everything on it in this process is lost.
+    /// The device's context has failed: everything on it in this process is lost.
     #[error(
-        "the context on CUDA device {ordinal} has failed ({cause}, noticed when trying to {what}): every plan and buffer of \
-         this process on it is unusable; host data is unharmed; start a new process to use the device again"
+        "the context on CUDA device {ordinal} has failed ({cause}, on trying to {what}): every plan and buffer \
+         of this process on it is lost; host data is unharmed; start a new process to use the device again"
     )]
     ContextLost {
         /// The device.
         ordinal: usize,
-        /// What was attempted.
+        /// Attempted operation.
         what: &'static str,
-        /// What the driver says.
+        /// The driver's message.
         cause: String,
     },
-    /// An address between two samples.
-    #[error("source and target must begin at multiples of the {bytes} bytes of a sample")]
+    /// An address that is not a multiple of the sample size.
+    #[error("the addresses of source and target must be multiples of the sample size, {bytes} bytes")]
     Misaligned {
-        /// Size of a sample.
+        /// Size of a sample in bytes.
         bytes: usize,
     },
-    /// Data, a stream or a workspace of another device.
-    #[error("{what} is on CUDA device {found}, and the plan is for device {expected}")]
+    /// Data, a stream or a workspace on another device.
+    #[error("{what} is on CUDA device {found}, but the plan is for device {expected}")]
     WrongDevice {
-        /// What is elsewhere.
+        /// The misplaced object.
         what: &'static str,
-        /// Where it is.
+        /// Its device.
         found: usize,
-        /// Where it should be.
+        /// The plan's device.
         expected: usize,
     },
     /// The plan is not for a CUDA device.
-    #[error("the plan is for {device}: build it with `Device::cuda(…)` to execute on device memory")]
+    #[error("the plan is for {device}: build it for a CUDA device to execute on device memory")]
     NotCuda {
-        /// What it is for.
+        /// The plan's device.
         device: String,
     },
 }
 
-/// 13000 as `CUDA 13.0`.
+/// Formats 13000 as `CUDA 13.0`.
 fn version_text(version: i32) -> String {
     format!("CUDA {}.{}", version / 1000, version % 1000 / 10)
 }

@@ -1,9 +1,8 @@
-//! Host data through a device: up, the launches, down.
+//! Transforms of host data on a device: upload, launches, download.
 //!
-//! Large arrays go through pinned staging memory, piece by piece, so that the host fills one piece while the device
-//! fetches another. A batch goes in parts, each on one of a few streams in turn: while one part is on its way up,
-//! another is transformed, and a third is on its way down. Results reach the caller's memory only when all has gone
-//! well.
+//! Large arrays go through pinned staging memory, piece by piece: the host fills one piece while the device fetches
+//! another. A batch is split into parts that rotate over a few streams. While one part is uploaded, another is
+//! transformed, and a third is downloaded. Results reach the caller's memory only after complete success.
 
 use super::error::CudaError;
 use super::launch::{Addresses, Loaded};
@@ -18,46 +17,46 @@ use lifting_planner::{List, Problem, Program};
 use std::sync::{Arc, OnceLock};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Bytes of a piece: enough that a transfer runs at full speed, few enough that the first is soon there.
+/// Bytes of a piece: large enough for full transfer speed, small enough that the first arrives soon.
 const PIECE: usize = 4 << 20;
 
-/// Bytes of an item beyond which a batch does not go in parts: so much memory is not pinned.
+/// Size limit in bytes of a batch item for transfers in parts: larger pinned memory is avoided.
 const MOST: usize = 64 << 20;
 
-/// Parts of a batch under way at a time: one up, one at work, one down.
+/// Parts of a batch in flight: one up, one at work, one down.
 const SLOTS: usize = 3;
 
-/// What host data needs beyond the plan itself, made when it is first used.
+/// Additional state for host data, made on first use.
 #[derive(Debug, Default)]
 pub(super) struct Host {
-    /// For a part of a batch, and for what is left at its end.
+    /// Programs for a part of a batch, and for the rest at its end.
     parts: OnceLock<Result<Option<Parts>, PlanError>>,
 }
 
 /// A batch in parts along its outermost axis.
 #[derive(Debug)]
 struct Parts {
-    /// Items of all parts but the last.
+    /// Items of every part but the last.
     each: usize,
     whole: Loaded,
-    /// For the last part, if it is smaller.
+    /// Program of the last part, if it is smaller.
     rest: Option<Loaded>,
 }
 
 impl Parts {
-    /// What any part needs; a smaller one may take other schedules.
+    /// Largest workspace of any part; a smaller part may take other schedules.
     fn workspace_bytes(&self) -> usize {
         self.rest.iter().map(|rest| rest.workspace_bytes).fold(self.whole.workspace_bytes, usize::max)
     }
 }
 
-/// How many items of a batch go together, for it to go in parts at all.
+/// Number of items in a part; `None` if the batch is not split.
 fn items_each(items: usize, item_bytes: usize) -> Option<usize> {
     let parts = (items.checked_mul(item_bytes)? / PIECE).min(items);
     (parts >= 2 && item_bytes <= MOST).then(|| items.div_ceil(parts))
 }
 
-/// What is executed, of a plan or of a part of its batch.
+/// Transform of a plan or of a part of its batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
     Forward,
@@ -73,7 +72,7 @@ impl Way {
     }
 }
 
-/// One of the streams that parts take in turn.
+/// A stream with its buffers, used by parts in turn.
 struct Slot {
     stream: Arc<CudaStream>,
     up: PinnedHostSlice<u8>,
@@ -84,10 +83,10 @@ struct Slot {
 }
 
 impl<T: Sample> CudaPlan<T> {
-    /// Out of place, from view to view.
+    /// Transforms out of place, from view to view.
     ///
     /// # Safety
-    /// The views must be valid, of the shapes that the way takes, and not overlap.
+    /// The views must be valid, have the shapes of the transform, and not overlap.
     pub(super) unsafe fn out_of_place(&self, way: Way, src: RawView<T>, dst: RawViewMut<T>) -> Result<(), PlanError> {
         let made = self.host().parts.get_or_init(|| self.parts());
         let result = match made.as_ref().map_err(PlanError::clone)? {
@@ -103,7 +102,7 @@ impl<T: Sample> CudaPlan<T> {
         Ok(())
     }
 
-    /// The programs for parts of the batch; `None` where there is no batch, or it is small.
+    /// Makes the programs for parts of the batch; `None` if there is no batch, or it is small.
     fn parts(&self) -> Result<Option<Parts>, PlanError> {
         let problem = self.problem();
         let geometry = &problem.geometry;
@@ -126,13 +125,13 @@ impl<T: Sample> CudaPlan<T> {
             Ok(Parts { each, whole: load(each)?, rest: (rest > 0).then(|| load(rest)).transpose()? })
         };
         match parts() {
-            // Kernels that were compiled elsewhere are those of the whole batch; parts may want others.
+            // Precompiled kernels are those of the whole batch; parts may need others.
             Err(PlanError::Cuda(CudaError::Module { .. })) if self.device().kernels().is_some() => Ok(None),
             parts => parts.map(Some),
         }
     }
 
-    /// A batch in parts, on several streams in turn.
+    /// Transforms a batch in parts that rotate over several streams.
     ///
     /// # Safety
     /// The view must be valid.
@@ -168,7 +167,7 @@ impl<T: Sample> CudaPlan<T> {
         for turn in 0..count + slots.len() {
             let in_use = slots.len();
             let slot = &mut slots[turn % in_use];
-            // What this slot did before is brought home, when it is done.
+            // Fetch the slot's previous result once it is done.
             if let Some(part) = turn.checked_sub(in_use) {
                 let range = range(part);
                 let to = &mut result[range.start * given..range.end * given];
@@ -195,8 +194,7 @@ impl<T: Sample> CudaPlan<T> {
                 target: slot.target.device_ptr_mut(&slot.stream).0,
                 scratch: slot.scratch.as_mut().map_or(0, |scratch| scratch.device_ptr_mut(&slot.stream).0),
             };
-            // SAFETY: arrays of a part's sizes, used by this slot's stream alone, which frees them when it has done
-            // with them.
+            // SAFETY: arrays of a part's sizes, used only by this slot's stream, which frees them after its work.
             unsafe { loaded.launch::<T>(device, way.list(&loaded.program), slot.stream.cu_stream(), at)? };
             slot.stream.memcpy_dtoh(&slot.target, &mut slot.down).map_err(failed)?;
         }
@@ -206,7 +204,7 @@ impl<T: Sample> CudaPlan<T> {
         Ok(result)
     }
 
-    /// Host data through the device: up, the list, down.
+    /// Runs a list on host data: upload, launches, download.
     pub(super) fn through(
         &self,
         loaded: &Loaded,
@@ -237,7 +235,7 @@ impl<T: Sample> CudaPlan<T> {
         }
         // SAFETY: arrays of a packed program's sizes, all on this one stream, alive until it has been waited for.
         unsafe { loaded.launch::<T>(self.device(), list, stream.cu_stream(), at)? };
-        // A level's low band may be empty, an allocation may not.
+        // A level's low band may be empty, but an allocation may not.
         if !target.is_empty() {
             self.down(stream, &memory, target.as_mut_bytes())?;
         }
@@ -246,7 +244,7 @@ impl<T: Sample> CudaPlan<T> {
         Ok(target)
     }
 
-    /// Copies to the device; what is large through pinned memory.
+    /// Copies to the device, large arrays through pinned memory.
     fn up(&self, stream: &Arc<CudaStream>, from: &[u8], to: &mut CudaSlice<u8>) -> Result<(), CudaError> {
         let failed = |e| self.device().error("copy host data", e);
         let Some(mut staging) = self.staging(from.len() / PIECE) else {
@@ -256,7 +254,7 @@ impl<T: Sample> CudaPlan<T> {
         let (count, last) = (pieces.len(), pieces.remainder());
         for (i, piece) in pieces.enumerate() {
             let room = &mut staging[i % 2];
-            // Waits until what was here before is on the device.
+            // Waits until the previous content is on the device.
             room.as_mut_slice().map_err(failed)?.copy_from_slice(piece);
             stream.memcpy_htod(room, &mut to.slice_mut(i * PIECE..(i + 1) * PIECE)).map_err(failed)?;
         }
@@ -266,8 +264,8 @@ impl<T: Sample> CudaPlan<T> {
         stream.memcpy_htod(last, &mut to.slice_mut(count * PIECE..count * PIECE + last.len())).map_err(failed)
     }
 
-    /// Copies from the device; what is large through pinned memory. What is small is there when the stream has been
-    /// waited for.
+    /// Copies from the device, large arrays through pinned memory. A small array is complete only after the stream has
+    /// been waited for.
     fn down(&self, stream: &Arc<CudaStream>, from: &CudaSlice<u8>, to: &mut [u8]) -> Result<(), CudaError> {
         let failed = |e| self.device().error("copy host data", e);
         let count = to.len() / PIECE;
@@ -291,8 +289,8 @@ impl<T: Sample> CudaPlan<T> {
         stream.memcpy_dtoh(&from.slice(rest.clone()), &mut to[rest]).map_err(failed)
     }
 
-    /// Two pieces of pinned memory, if there are pieces at all; `None` where the system does not let any be pinned, and
-    /// copies are slower.
+    /// Two pieces of pinned memory, if there are pieces at all; `None` if the system refuses to pin memory, and copies
+    /// are slower.
     fn staging(&self, pieces: usize) -> Option<Vec<PinnedHostSlice<u8>>> {
         (0..pieces.min(2)).map(|_| self.pinned(PIECE).ok()).collect()
     }
@@ -300,8 +298,8 @@ impl<T: Sample> CudaPlan<T> {
     fn pinned(&self, bytes: usize) -> Result<PinnedHostSlice<u8>, CudaError> {
         self.device().ready()?;
         let failed = |e| self.device().error("pin host memory", e);
-        // Not write-combined: the host reads it, too.
-        // SAFETY: it is set before anything reads it.
+        // Not write-combined: the host also reads it.
+        // SAFETY: it is filled before anything reads it.
         let mut memory = unsafe { self.device().context().alloc_pinned_with_flags::<u8>(bytes, 0) }.map_err(failed)?;
         memory.as_mut_slice().map_err(failed)?.fill(0);
         Ok(memory)
@@ -314,7 +312,7 @@ mod tests {
 
     #[test]
     fn batches_go_in_parts_of_a_few_megabytes() {
-        // Too little to be worth it, or a single item.
+        // Too small to split, or a single item.
         assert_eq!(items_each(1000, 100), None);
         assert_eq!(items_each(1, 1 << 30), None);
         assert_eq!(items_each(2, PIECE - 1), None);

@@ -1,4 +1,4 @@
-//! Kernels that are no plan's, on a device: compiled, remembered and loaded as those of plans.
+//! User kernels on a device: compiled, cached and loaded like those of plans.
 
 use super::cache;
 use super::device::{CudaDevice, describe};
@@ -14,7 +14,7 @@ use lifting_codegen::ir::Kernel;
 use lifting_codegen::ir::valid::KernelInfo;
 use std::sync::Arc;
 
-/// Kernels on a device. What they do goes to one stream, the device's own if nothing is said, one after the other.
+/// Kernels on a device. Work goes to one stream in order, by default the device's own.
 #[derive(Debug)]
 pub(crate) struct CudaKernels {
     device: CudaDevice,
@@ -52,7 +52,7 @@ impl CudaKernels {
         &self.stream
     }
 
-    /// From now on another stream, of the same device.
+    /// Switches to another stream of the same device.
     pub fn on_stream(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
         if stream.context() != self.device.context() {
             let (expected, found) = (self.device.ordinal(), stream.context().ordinal());
@@ -75,7 +75,7 @@ impl CudaKernels {
         Ok(array)
     }
 
-    /// Puts bytes into an array, from one on.
+    /// Writes bytes into an array, from offset `at` on.
     pub fn write(&self, array: &mut CudaSlice<u8>, at: usize, bytes: &[u8]) -> Result<(), CudaError> {
         if !bytes.is_empty() {
             let mut part = array.slice_mut(at..at + bytes.len());
@@ -84,7 +84,7 @@ impl CudaKernels {
         Ok(())
     }
 
-    /// The bytes of an array from one on, when all that was launched before is done.
+    /// Reads bytes of an array from offset `at` on, after all earlier launches.
     pub fn download(&self, array: &CudaSlice<u8>, at: usize, to: &mut [u8]) -> Result<(), CudaError> {
         if !to.is_empty() {
             let part = array.slice(at..at + to.len());
@@ -93,15 +93,15 @@ impl CudaKernels {
         self.wait()
     }
 
-    /// Waits until all that was launched is done.
+    /// Waits for all earlier launches.
     pub fn wait(&self) -> Result<(), CudaError> {
         self.stream.synchronize().map_err(|e| self.device.error("finish", e))
     }
 
-    /// A transform from a byte of one array to one of another.
+    /// Runs a transform from an offset of one array to an offset of another, in bytes.
     ///
     /// # Safety
-    /// The plan touches nothing beyond the arrays, which do not overlap.
+    /// The transform must stay within the arrays, which must not overlap.
     pub unsafe fn transform<T: Sample>(
         &self,
         plan: &CudaPlan<T>,
@@ -121,7 +121,7 @@ impl CudaKernels {
     /// Launches a kernel.
     ///
     /// # Safety
-    /// It touches nothing beyond the arrays.
+    /// The kernel must stay within the arrays.
     pub unsafe fn launch(
         &self,
         kernel: usize,
@@ -131,7 +131,7 @@ impl CudaKernels {
     ) -> Result<(), CudaError> {
         self.device.ready()?;
         let stream = &self.stream;
-        // The driver reads as many bytes as a parameter has, from the low end: little-endian, as all its hosts are.
+        // The driver reads the parameter's size in bytes from the low end: all its hosts are little-endian.
         let mut values: Vec<u64> = Vec::with_capacity(args.len());
         let mut guards = Vec::new();
         for arg in args {
@@ -147,7 +147,7 @@ impl CudaKernels {
         let mut pointers: Vec<_> = values.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         let function = self.functions[kernel].cu_function();
-        // SAFETY: grid, block and arguments are the kernel's; what it touches is the caller's promise.
+        // SAFETY: grid, block and arguments are the kernel's; its accesses are the caller's promise.
         unsafe {
             let (stream, pointers) = (stream.cu_stream(), pointers.as_mut_ptr());
             sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, 0, stream, pointers, std::ptr::null_mut()).result()

@@ -1,6 +1,6 @@
-//! Lists of launches, handed to the driver.
+//! Lists of launches, submitted to the driver.
 //!
-//! Which of them overlap, and in which blocks run in clusters, the planner says (`Program::arrange`).
+//! The planner decides which launches overlap and which blocks run in clusters (`Program::arrange`).
 
 use super::cache::{self, Compiled};
 use super::device::{CudaDevice, describe};
@@ -14,16 +14,16 @@ use lifting_planner::{Arg, Array, Extent, Launch, List, Machine, Program, Region
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// The most parameters that a kernel has.
+/// Upper bound on the parameters of a kernel.
 const MOST_PARAMETERS: usize = 32;
 
-/// Devices whose blocks run in clusters where that was measured to gain: of compute capability 9.
+/// Compute capability (major) of devices on which block clusters were measured to gain.
 const CLUSTERED: u32 = 9;
 
-/// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
+/// Environment variable that makes all launches overlap (`1`) or none (`0`), for plans of any size.
 const OVERLAP: &str = "LIFTING_OVERLAP";
 
-/// What it asks for.
+/// Value of the variable, if set.
 fn asked() -> Option<bool> {
     match std::env::var_os(OVERLAP)?.to_str()? {
         "0" => Some(false),
@@ -32,30 +32,30 @@ fn asked() -> Option<bool> {
     }
 }
 
-/// The next kernel begins when the one before has ended.
+/// The next kernel begins when the previous one has ended.
 const ORDINARY: sys::CUgraphEdgeData = sys::CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
-/// The next kernel begins when all blocks of the one before have begun and let it, and waits itself.
+/// The next kernel begins once all blocks of the previous one have begun and allow it; it waits by itself.
 const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
     from_port: sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC as u8,
     type_: sys::CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
     ..ORDINARY
 };
 
-/// A program whose kernels are on a device.
+/// A program with its kernels loaded on a device.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub program: Program,
-    /// The CUDA C++ text of its kernels.
+    /// CUDA C++ source of the kernels.
     pub source: String,
     functions: Vec<CudaFunction>,
     /// Whether blocks may run in clusters.
     clusters: bool,
-    /// Where each part of the workspace begins, in bytes.
+    /// Offset of each part of the workspace, in bytes.
     starts: [usize; Region::COUNT],
     pub workspace_bytes: usize,
 }
 
-/// Addresses that a list is executed with: of the first sample of source and target, and of the workspace.
+/// Addresses for a list: first sample of source and target, and the workspace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Addresses {
     pub source: sys::CUdeviceptr,
@@ -69,7 +69,8 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The driver reads as many bytes as the parameter has, from the low end: little-endian, as all its hosts are.
+    /// Pointers to the values. The driver reads the parameter's size in bytes from the low end: all its hosts are
+    /// little-endian.
     fn pointers(&mut self) -> [*mut c_void; MOST_PARAMETERS] {
         let base = self.values.as_mut_ptr();
         std::array::from_fn(|i| base.wrapping_add(i).cast())
@@ -77,7 +78,7 @@ impl Arguments {
 }
 
 impl Loaded {
-    /// Writes, compiles and loads the kernels of a program. `kernels` stands in for the compiler where it is given.
+    /// Writes, compiles and loads the kernels of a program. Precompiled `kernels` replace the compiler.
     pub fn new(
         device: &CudaDevice,
         mut program: Program,
@@ -126,7 +127,7 @@ impl Loaded {
         Ok(Loaded { program, source, functions, clusters, starts, workspace_bytes })
     }
 
-    /// Where an array begins, and the size of its elements.
+    /// Address of an array, and the size of its elements.
     fn array<T>(&self, array: Array, at: Addresses) -> (u64, usize) {
         match array {
             Array::Source => (at.source, size_of::<T>()),
@@ -158,7 +159,7 @@ impl Loaded {
         Ok(Arguments { values })
     }
 
-    /// That blocks of a launch run in clusters, if they do.
+    /// Cluster attribute of a launch, if its blocks run in clusters.
     fn cluster(&self, launch: &Launch) -> Option<sys::CUlaunchAttribute> {
         let blocks = if self.clusters { launch.cluster } else { 1 };
         let mut clustered = attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
@@ -168,10 +169,10 @@ impl Loaded {
         (blocks > 1).then_some(clustered)
     }
 
-    /// Launches a list, one after the other. Allocates nothing and waits for nothing.
+    /// Launches a list in order. Allocates nothing and does not wait.
     ///
     /// # Safety
-    /// The addresses must hold what the list reads and writes, until the stream has executed it.
+    /// The addresses must hold the data that the list reads and writes until the stream has executed it.
     pub unsafe fn launch<T>(
         &self,
         device: &CudaDevice,
@@ -211,10 +212,10 @@ impl Loaded {
         Ok(())
     }
 
-    /// A list as a graph: what does not depend on each other may run side by side.
+    /// Makes a graph of a list: independent launches may run in parallel.
     ///
     /// # Safety
-    /// As for [`Loaded::launch`], for as long as the graph is launched.
+    /// As for [`Loaded::launch`], for every launch of the graph.
     pub unsafe fn graph<T>(&self, device: &CudaDevice, list: &List, at: Addresses) -> Result<CudaGraph, CudaError> {
         device.ready()?;
         let failed = |e| device.error("make a graph", e);
@@ -224,7 +225,7 @@ impl Loaded {
             graph: std::ptr::null_mut(),
             executable: std::ptr::null_mut(),
         };
-        // SAFETY: plain driver calls on handles made here; `graph` destroys them, also on the way out of an error.
+        // SAFETY: plain driver calls on handles made here; `graph` destroys them, even after an error.
         unsafe {
             sys::cuGraphCreate(&mut graph.graph, 0).result().map_err(failed)?;
             let mut before = Vec::new();
@@ -234,8 +235,8 @@ impl Loaded {
                 for launch in group {
                     nodes.push(self.node::<T>(device, graph.graph, launch, at)?);
                 }
-                // In a chain, kernels themselves wait for the one before. Elsewhere the device waits for all that come
-                // together.
+                // In a chain, each kernel waits for its predecessor itself. Otherwise the device waits for all kernels
+                // of the group before.
                 let in_chain = before.len() == 1 && nodes.len() == 1;
                 let edge = if overlaps && in_chain { OVERLAPPING } else { ORDINARY };
                 for &from in &before {
@@ -250,7 +251,7 @@ impl Loaded {
         Ok(graph)
     }
 
-    /// A launch as a node of a graph that depends on nothing yet.
+    /// Adds a launch as a graph node without dependencies.
     ///
     /// # Safety
     /// As for [`Loaded::graph`].
@@ -294,8 +295,7 @@ impl Loaded {
     }
 }
 
-/// A whole transform as one graph launch, for the addresses it was made with. Made by
-/// [`CudaPlan::graph`](super::CudaPlan::graph).
+/// A whole transform as one graph launch, bound to its addresses. Made by [`CudaPlan::graph`](super::CudaPlan::graph).
 #[derive(Debug)]
 pub struct CudaGraph {
     device: CudaDevice,
@@ -306,15 +306,14 @@ pub struct CudaGraph {
     executable: sys::CUgraphExec,
 }
 
-// SAFETY: the handles belong to this value alone, and the driver's graph calls may come from any thread, one at a time.
+// SAFETY: only this value owns the handles; the driver's graph calls may come from any thread, one at a time.
 unsafe impl Send for CudaGraph {}
 
 impl CudaGraph {
-    /// Launches the whole transform on a stream; waits for nothing.
+    /// Launches the whole transform on a stream without waiting.
     ///
     /// # Safety
-    /// The addresses that the graph was made with must still be valid, and nothing else may use them until the stream
-    /// has executed it.
+    /// The graph's addresses must still be valid, and nothing else may use them until the stream has executed it.
     ///
     /// # Errors
     /// If the driver refuses, or the context has failed.
@@ -326,8 +325,8 @@ impl CudaGraph {
             .map_err(|e| self.device.error("launch a graph", e))
     }
 
-    /// The driver's handle, to make the transform a part of a larger graph (`cuGraphAddChildGraphNode` clones it). It
-    /// is destroyed with this value.
+    /// The driver's handle, for use as part of a larger graph (`cuGraphAddChildGraphNode` clones it). It is destroyed
+    /// with this value.
     pub fn handle(&self) -> sys::CUgraph {
         self.graph
     }
@@ -338,7 +337,7 @@ impl Drop for CudaGraph {
         if self.device.ready().is_err() {
             return;
         }
-        // SAFETY: made by this crate and destroyed only here. A failure leaks them, no more.
+        // SAFETY: made by this crate and destroyed only here. A failure only leaks them.
         unsafe {
             if !self.executable.is_null() {
                 let _ = sys::cuGraphExecDestroy(self.executable);
@@ -359,7 +358,7 @@ pub(super) fn load(device: &CudaDevice, compiled: &Compiled) -> Result<Arc<CudaM
     })
 }
 
-/// An attribute of a launch that has no value yet.
+/// A launch attribute without a value.
 fn attribute(id: sys::CUlaunchAttributeID) -> sys::CUlaunchAttribute {
     sys::CUlaunchAttribute { id, pad: [0; 4], value: sys::CUlaunchAttributeValue { pad: [0; 64] } }
 }
@@ -382,7 +381,7 @@ mod tests {
 
     const SM_75: Architecture = Architecture { major: 7, minor: 5 };
 
-    /// What plans launch is what NVRTC takes, for each kind of arithmetic.
+    /// NVRTC accepts the kernels of plans, for each kind of arithmetic.
     #[test]
     fn programs_compile() {
         if !available("programs_compile") {
@@ -406,7 +405,7 @@ mod tests {
             let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
             let strides = [2000, 50, 1];
             let mut programs = vec![Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()];
-            // Levels of storage types with three axes are in f32 between their passes, and stay apart.
+            // Levels of storage types with three axes are in f32 between passes, and stay separate.
             let storage = matches!(sample, SampleType::F16 | SampleType::Bf16);
             let both = programs[0].kernels.iter().any(|made| made.fit.is_some());
             assert_eq!(both, !storage, "{name} on {sample}");
@@ -414,7 +413,7 @@ mod tests {
                 programs.push(Program::adjoint(&problem, sample, &strides, &strides, &tuning).unwrap());
             }
             for mut program in programs {
-                // The kernels wait where the device can.
+                // Kernels wait if the device can.
                 program.arrange(Extent::of(1 << 30, Some(true), &tuning.machine), &tuning.machine).unwrap();
                 let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
                 let waits = |kernel: &Kernel| any_stmt(&kernel.body, &|s| *s == Stmt::WaitLaunches);
@@ -426,7 +425,7 @@ mod tests {
                     let compiled =
                         cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
                     assert!(compiled.bytes().starts_with(b"\x7fELF"));
-                    // The names by which kernels are found are in the module, all different.
+                    // The module has the kernels' names, all different.
                     let text = String::from_utf8_lossy(compiled.bytes()).into_owned();
                     for (i, name) in names.iter().enumerate() {
                         assert!(text.contains(name.as_str()) && !names[..i].contains(name), "{name}");

@@ -1,17 +1,17 @@
 //! Plans on CUDA devices.
 //!
-//! Nothing here panics where there is no CUDA: the driver and the run-time compiler are probed before they are
-//! called, and what is missing is a [`CudaError`] that says what to do.
+//! This module does not panic without CUDA: it probes the driver and the run-time compiler before calling them.
+//! Anything missing is a [`CudaError`] that says what to do.
 //!
-//! The launches of plans of up to 2²⁴ samples, and of others those for up to 2²², overlap, from compute capability 9.0
-//! on: each kernel begins while the one before still runs, and waits for its end before it touches what that may have
-//! written. With `LIFTING_OVERLAP=1` in the environment all launches of plans that are built from then on do, with `0`
-//! none. What is launched on the stream before and after a plan is ordered as ever. Plans with
-//! [`CudaDevice::with_kernels`] never do it, as their kernels may not wait.
+//! Launches overlap from compute capability 9.0 on: all launches of plans of up to 2²⁴ samples, and launches of up to
+//! 2²² samples in larger plans. Each kernel begins while the previous one still runs, and waits for its end before
+//! touching its results. The environment variable `LIFTING_OVERLAP` set to `1` makes all launches of plans built
+//! afterwards overlap, `0` none. The order with other work on the stream is unaffected. Plans with
+//! [`CudaDevice::with_kernels`] never overlap, as their kernels may not wait.
 //!
-//! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch`
-//! hands lists of launches to the driver; `plan` is what users execute; `host` takes host data through it; `time`
-//! measures it; `kernels` launches what is no plan's.
+//! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` stores; `launch`
+//! submits lists of launches; `plan` is the user's interface; `host` transforms host data; `time` measures; `kernels`
+//! launches user kernels.
 
 mod error;
 
@@ -54,7 +54,7 @@ pub(crate) use {
     plan::Span,
 };
 
-/// Whether there is a run-time compiler, or what is missing.
+/// Checks that the run-time compiler is available.
 #[cfg(feature = "cuda")]
 pub(crate) fn compiles() -> Result<(), CudaError> {
     probe::nvrtc().map(drop)

@@ -1,4 +1,4 @@
-//! From CUDA C++ text to machine code for one architecture.
+//! NVRTC: compiles CUDA C++ text to machine code for one architecture.
 
 use super::error::CudaError;
 use super::probe;
@@ -10,9 +10,9 @@ use std::str::FromStr;
 /// A compute capability: `sm_90`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Architecture {
-    /// 9 of `sm_90`.
+    /// Major number: 9 for `sm_90`.
     pub major: u32,
-    /// 0 of `sm_90`.
+    /// Minor number: 0 for `sm_90`.
     pub minor: u32,
 }
 
@@ -35,16 +35,16 @@ impl FromStr for Architecture {
         let number: Option<u32> = s.strip_prefix("sm_").and_then(|n| n.parse().ok());
         match number {
             Some(n @ 10..=999) => Ok(Architecture { major: n / 10, minor: n % 10 }),
-            _ => Err(format!("`{s}` is no architecture: write it as sm_90")),
+            _ => Err(format!("`{s}` is not an architecture: write it like sm_90")),
         }
     }
 }
 
-/// What NVRTC is told, apart from the architecture. No fast math: every operation is rounded once.
+/// NVRTC options other than the architecture. No fast math: every operation is rounded once.
 const OPTIONS: [&str; 5] =
     ["--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--extra-device-vectorization"];
 
-/// What a compilation depends on besides the text.
+/// Inputs of a compilation other than the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// The architecture option: machine code for a known device, else portable code for the newest known one.
@@ -54,7 +54,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// How this machine's NVRTC compiles for a device.
+    /// Target of this machine's NVRTC for a device.
     pub fn of(device: Architecture) -> Result<Target, CudaError> {
         let version = probe::nvrtc()?;
         Ok(Target { arch: choose(device, &supported()?), version })
@@ -66,19 +66,20 @@ impl Target {
         std::iter::once(arch).chain(OPTIONS.iter().map(|o| (*o).to_owned())).collect()
     }
 
-    /// Whether it is for devices on which a kernel can wait for those before it, from compute capability 9.0 on.
+    /// Whether a kernel can wait for its predecessors: from compute capability 9.0 on.
     pub fn can_wait(&self) -> bool {
         let digits = self.arch.trim_start_matches(|c: char| !c.is_ascii_digit());
         digits.parse().is_ok_and(|number: u32| number >= 90)
     }
 
-    /// Whether the result is machine code and not PTX.
+    /// Whether the result is machine code, not PTX.
     pub fn is_binary(&self) -> bool {
         self.arch.starts_with("sm_")
     }
 }
 
-/// Machine code if NVRTC knows the device; else PTX for the newest architecture before it, which the driver translates.
+/// Chooses machine code if NVRTC knows the device; else PTX for the newest older architecture, which the driver
+/// translates.
 fn choose(device: Architecture, supported: &[i32]) -> String {
     let n = device.number();
     if supported.contains(&n) {
@@ -86,14 +87,14 @@ fn choose(device: Architecture, supported: &[i32]) -> String {
     }
     match supported.iter().filter(|&&s| s < n).max() {
         Some(s) => format!("compute_{s}"),
-        // Older than all that NVRTC knows: let it say so.
+        // Older than all architectures that NVRTC knows: it reports the error.
         None => format!("sm_{n}"),
     }
 }
 
 fn supported() -> Result<Vec<i32>, CudaError> {
     let mut count = 0;
-    // SAFETY: the library was probed; the array has the size that it asked for.
+    // SAFETY: the library was probed; the array has the requested size.
     unsafe {
         sys::nvrtcGetNumSupportedArchs(&mut count).result().map_err(internal)?;
         let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
@@ -106,17 +107,17 @@ fn internal(e: result::NvrtcError) -> CudaError {
     CudaError::Compile { cause: format!("{:?}", e.0), options: String::new(), log: "no log".into() }
 }
 
-/// A program that is destroyed when done with.
+/// A program that is destroyed on drop.
 struct Program(sys::nvrtcProgram);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: made by `create_program` and destroyed only here. A failure leaks it, no more.
+        // SAFETY: made by `create_program` and destroyed only here. A failure only leaks it.
         let _ = unsafe { result::destroy_program(self.0) };
     }
 }
 
-/// Compiles. The result is what the driver loads: a cubin, or PTX that ends in a zero byte.
+/// Compiles to bytes for the driver: a cubin, or PTX that ends in a zero byte.
 pub(super) fn compile(source: &str, target: &Target) -> Result<Vec<u8>, CudaError> {
     probe::nvrtc()?;
     let options = target.options();
@@ -146,7 +147,7 @@ pub(super) fn compile(source: &str, target: &Target) -> Result<Vec<u8>, CudaErro
 pub(super) mod tests {
     use super::*;
 
-    /// Whether NVRTC is here. A test that needs it says so and ends where it is not, unless LIFTING_REQUIRE_NVRTC is
+    /// Whether NVRTC is available. Without it, a test reports that it is skipped, or fails if LIFTING_REQUIRE_NVRTC is
     /// set.
     pub fn available(test: &str) -> bool {
         match probe::nvrtc() {
@@ -172,7 +173,7 @@ pub(super) mod tests {
         assert_eq!(SM_90.to_string(), "sm_90");
     }
 
-    /// Portable code for an older architecture, run on a newer device, does not wait.
+    /// Portable code for an older architecture does not wait, even on a newer device.
     #[test]
     fn kernels_wait_from_hopper_on() {
         let can_wait = |arch: &str| Target { arch: arch.into(), version: (13, 0) }.can_wait();
@@ -193,7 +194,7 @@ pub(super) mod tests {
         let ptx = compile(KERNEL, &portable).unwrap();
         assert!(String::from_utf8_lossy(&ptx).contains(".entry f"));
         assert_eq!(ptx.last(), Some(&0));
-        // Products and sums stay apart.
+        // Products and sums are not fused.
         assert!(!String::from_utf8_lossy(&ptx).contains("fma."));
     }
 

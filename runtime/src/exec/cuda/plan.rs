@@ -1,4 +1,4 @@
-//! Plans on device memory, and on host memory by way of it.
+//! Plans on device memory, and on host memory through a device.
 
 use super::device::CudaDevice;
 use super::error::CudaError;
@@ -17,59 +17,58 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-/// What a plan can be told to do.
+/// Transforms of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transform {
     /// Data to coefficients.
     Forward,
-    /// Data to coefficients where the data is.
+    /// Data to coefficients, in place.
     ForwardInPlace,
     /// Coefficients to the low band of a level; level 0 is the data.
     Inverse {
         /// The level.
         level: u32,
     },
-    /// Coefficients to data where the coefficients are.
+    /// Coefficients to data, in place.
     InverseInPlace,
-    /// The adjoint of `Forward`: coefficients to data. Takes a [`CudaPlan::adjoint_workspace`].
+    /// Adjoint of `Forward`: coefficients to data. Needs a [`CudaPlan::adjoint_workspace`].
     Adjoint,
-    /// The adjoint of `Inverse`: data to coefficients. Takes a [`CudaPlan::adjoint_workspace`].
+    /// Adjoint of `Inverse`: data to coefficients. Needs a [`CudaPlan::adjoint_workspace`].
     InverseAdjoint,
 }
 
-/// A plan's view of device memory: from [`Plan::cuda`](crate::Plan::cuda).
+/// Execution of a plan on device memory; from [`Plan::cuda`](crate::Plan::cuda).
 ///
-/// Arrays are laid out by the plan's strides. Execution goes to the caller's stream, allocates nothing and waits for
-/// nothing.
+/// Arrays are laid out by the plan's strides. Execution uses the caller's stream, allocates nothing and does not wait.
 #[derive(Debug)]
 pub struct CudaPlan<T> {
     device: CudaDevice,
     problem: Arc<Problem>,
-    /// For arrays with the plan's strides.
+    /// Program for arrays with the plan's strides.
     strided: Arc<Loaded>,
-    /// For contiguous arrays: what host data becomes on the device.
+    /// Program for contiguous arrays, the form of host data on the device.
     packed: Arc<Loaded>,
     data: Span,
     coefficients: Span,
     tuning: Tuning,
-    /// Of data and of coefficients.
+    /// Strides of data and of coefficients.
     strides: [Vec<isize>; 2],
-    /// The adjoint, as `strided` and `packed`, each made when it is asked for.
+    /// Adjoints for the plan's strides and for contiguous arrays, each made on first use.
     adjoints: [OnceLock<Result<Loaded, PlanError>>; 2],
     host: Host,
     sample: PhantomData<fn(T) -> T>,
 }
 
-/// How much of an array a plan needs.
+/// Extent of an array that a plan needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// Samples.
+    /// Length in samples.
     pub len: usize,
-    /// Index of the first sample; not 0 where a stride is negative.
+    /// Index of the first sample; not 0 if a stride is negative.
     pub start: usize,
 }
 
-/// Device memory that a plan needs besides source and target, for one execution at a time: one for each stream.
+/// Scratch memory on the device for one execution at a time; use one for each stream.
 #[derive(Debug)]
 pub struct CudaWorkspace {
     memory: Option<CudaSlice<u8>>,
@@ -78,7 +77,7 @@ pub struct CudaWorkspace {
 }
 
 impl CudaWorkspace {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -143,22 +142,22 @@ impl<T: Sample> CudaPlan<T> {
         &self.tuning
     }
 
-    /// Bytes of the larger of data and coefficients.
+    /// Size in bytes of the larger of data and coefficients.
     pub(super) fn bytes(&self) -> usize {
         (self.data.len.max(self.coefficients.len) * size_of::<T>()).max(1)
     }
 
-    /// Whether the plan can still be used: not if the device's context has failed.
+    /// Whether the plan is usable: false after the device's context has failed.
     pub fn is_usable(&self) -> bool {
         self.device.is_usable()
     }
 
-    /// The CUDA C++ text of the plan's kernels.
+    /// CUDA C++ source of the plan's kernels.
     pub fn source(&self) -> &str {
         &self.strided.source
     }
 
-    /// Bytes of device memory that [`CudaPlan::workspace`] will take.
+    /// Size in bytes of a [`CudaPlan::workspace`].
     pub fn workspace_bytes(&self) -> usize {
         self.strided.workspace_bytes
     }
@@ -173,10 +172,10 @@ impl<T: Sample> CudaPlan<T> {
         Ok(CudaWorkspace { memory: self.scratch(stream, bytes)?, bytes, ordinal: self.device.ordinal() })
     }
 
-    /// Analysis of an array on the device.
+    /// Analyses an array on the device.
     ///
     /// # Errors
-    /// If an array, the stream or the workspace does not suit, or the driver refuses.
+    /// If an array, the stream or the workspace is unsuitable, or the driver refuses.
     pub fn forward<S, D>(
         &self,
         stream: &Arc<CudaStream>,
@@ -194,7 +193,7 @@ impl<T: Sample> CudaPlan<T> {
         self.execute((&self.strided, &self.strided.program.forward), stream, src, dst, starts, workspace)
     }
 
-    /// Synthesis of an array on the device.
+    /// Synthesises an array on the device.
     ///
     /// # Errors
     /// As for [`CudaPlan::forward`].
@@ -212,10 +211,10 @@ impl<T: Sample> CudaPlan<T> {
         self.inverse_to(0, stream, src, dst, workspace)
     }
 
-    /// Synthesis down to a level; its low band is contiguous in `dst`.
+    /// Synthesises up to a level; its low band is contiguous in `dst`.
     ///
     /// # Errors
-    /// As for [`CudaPlan::forward`], and if there is no such level.
+    /// As for [`CudaPlan::forward`], and if the plan lacks this level.
     pub fn inverse_to<S, D>(
         &self,
         level: u32,
@@ -238,8 +237,8 @@ impl<T: Sample> CudaPlan<T> {
         self.execute((loaded, list), stream, src, dst, (self.coefficients.start, target.start), workspace)
     }
 
-    /// The adjoint of analysis of an array on the device: coefficients to data. Of a real wavelet, without padding. The
-    /// kernels are made at the first call, or by [`CudaPlan::adjoint_workspace`].
+    /// Applies the adjoint of analysis on the device: coefficients to data. It needs a real wavelet and no padding. The
+    /// first call, or [`CudaPlan::adjoint_workspace`], makes the kernels.
     ///
     /// # Errors
     /// As for [`CudaPlan::forward`], and if the plan has no adjoint.
@@ -260,7 +259,7 @@ impl<T: Sample> CudaPlan<T> {
         self.execute(self.list(Transform::Adjoint)?, stream, src, dst, starts, workspace)
     }
 
-    /// The adjoint of synthesis of an array on the device: data to coefficients.
+    /// Applies the adjoint of synthesis on the device: data to coefficients.
     ///
     /// # Errors
     /// As for [`CudaPlan::adjoint`].
@@ -304,16 +303,16 @@ impl<T: Sample> CudaPlan<T> {
         made.as_ref().map_err(PlanError::clone)
     }
 
-    /// A transform on raw addresses, for memory of other libraries: of the sample with all indices 0 in source and
-    /// target, which are laid out by the plan's strides. In place `source` is not used.
+    /// Runs a transform on raw addresses, for memory of other libraries. The addresses are those of the sample with all
+    /// indices 0 in source and target, which are laid out by the plan's strides. In place, `source` is not used.
     ///
     /// # Safety
-    /// Every sample of the source must be readable and every one of the target writable on the plan's device, they must
-    /// not overlap (except in place), and nothing else may use them or the workspace until the stream has executed the
+    /// Every sample of the source must be readable and every sample of the target writable on the plan's device. They
+    /// must not overlap, except in place. Nothing else may use them or the workspace until the stream has executed the
     /// transform.
     ///
     /// # Errors
-    /// If the plan cannot do that transform, stream or workspace are another device's, or the driver refuses.
+    /// If the plan lacks this transform, the stream or the workspace is on another device, or the driver refuses.
     pub unsafe fn execute_raw(
         &self,
         transform: Transform,
@@ -338,23 +337,23 @@ impl<T: Sample> CudaPlan<T> {
         Ok(())
     }
 
-    /// Bytes of scratch that a transform needs, for [`CudaPlan::execute_with_scratch`].
+    /// Scratch in bytes that a transform needs, for [`CudaPlan::execute_with_scratch`].
     ///
     /// # Errors
-    /// If the plan cannot do that transform.
+    /// If the plan lacks this transform.
     pub fn scratch_bytes(&self, transform: Transform) -> Result<usize, PlanError> {
         Ok(self.list(transform)?.0.workspace_bytes)
     }
 
-    /// As [`CudaPlan::execute_raw`], with the handle of a stream and with scratch memory that another library owns.
+    /// Runs [`CudaPlan::execute_raw`] with a stream handle and scratch memory of another library.
     ///
     /// # Safety
-    /// As for [`CudaPlan::execute_raw`]; the stream must be one of the plan's device, and `scratch` the address of as
-    /// many bytes on it as [`CudaPlan::scratch_bytes`] says, aligned as allocations are, which nothing else uses until
-    /// the stream has executed the transform.
+    /// As for [`CudaPlan::execute_raw`]; the stream must be one of the plan's device. `scratch` must be the address of
+    /// [`CudaPlan::scratch_bytes`] bytes on it, aligned as allocations are. Nothing else may use them until the stream
+    /// has executed the transform.
     ///
     /// # Errors
-    /// If the plan cannot do that transform, or the driver refuses.
+    /// If the plan lacks this transform, or the driver refuses.
     pub unsafe fn execute_with_scratch(
         &self,
         transform: Transform,
@@ -369,11 +368,11 @@ impl<T: Sample> CudaPlan<T> {
         Ok(())
     }
 
-    /// A transform as one graph, on raw addresses as for [`CudaPlan::execute_raw`]. The graph keeps the addresses, that
-    /// of the workspace included.
+    /// Makes a graph of a transform, on raw addresses as for [`CudaPlan::execute_raw`]. The graph keeps the addresses,
+    /// including the workspace's.
     ///
     /// # Safety
-    /// None yet: launching the graph has the conditions of [`CudaPlan::execute_raw`], at every launch.
+    /// None here: each launch of the graph has the conditions of [`CudaPlan::execute_raw`].
     ///
     /// # Errors
     /// As for [`CudaPlan::execute_raw`].
@@ -444,8 +443,7 @@ impl<T: Sample> CudaPlan<T> {
             target: target + (target_start * size_of::<T>()) as u64,
             scratch,
         };
-        // SAFETY: the slices hold what the plan reads and writes, and their guards order this before what others do
-        // with them.
+        // SAFETY: the slices hold the data that the plan reads and writes; their guards order this before later uses.
         unsafe { loaded.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
         Ok(())
     }
@@ -493,14 +491,14 @@ impl<T: Sample> CudaPlan<T> {
         what: &'static str,
     ) -> Result<CudaSlice<u8>, CudaError> {
         self.device.ready()?;
-        // SAFETY: bytes have no invalid value, and every one that is read was written before.
+        // SAFETY: any byte value is valid, and every byte is written before it is read.
         unsafe { stream.alloc::<u8>(bytes) }.map_err(|e| self.device.allocation_error(what, bytes, e))
     }
 }
 
 impl<T: Sample> Executor<T> for CudaPlan<T> {
     fn workspace_size(&self) -> WorkspaceSize {
-        // Host memory; what a device needs is `CudaPlan::workspace_bytes`.
+        // Host memory only; `CudaPlan::workspace_bytes` is the device's.
         WorkspaceSize::default()
     }
 

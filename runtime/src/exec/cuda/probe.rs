@@ -1,6 +1,6 @@
-//! What is there: the driver and NVRTC, looked for before anything calls them.
+//! Probes for the driver and NVRTC, before anything calls them.
 //!
-//! cudarc panics when a library or a symbol in it is absent, so every path into cudarc starts here.
+//! cudarc panics if a library or one of its symbols is absent, so every path into cudarc starts here.
 
 use super::error::CudaError;
 use cudarc::driver::sys as driver_sys;
@@ -8,7 +8,7 @@ use cudarc::nvrtc::sys as nvrtc_sys;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The oldest driver whose library has every function that is called: CUDA 12.8.
+/// Oldest driver version with every function used here: CUDA 12.8.
 pub(super) const OLDEST_DRIVER: i32 = 12080;
 
 /// Loads the driver, checks its version and initialises it. Returns the CUDA version it supports.
@@ -16,7 +16,7 @@ pub(super) fn driver() -> Result<i32, CudaError> {
     static FOUND: OnceLock<Result<i32, CudaError>> = OnceLock::new();
     FOUND
         .get_or_init(|| {
-            // SAFETY: loading the system's driver library runs its initialisers; that is what using CUDA means.
+            // SAFETY: loading the system's driver library runs its initialisers; using CUDA implies this.
             if !unsafe { driver_sys::is_culib_present() } {
                 return Err(CudaError::NoDriver { needed: OLDEST_DRIVER });
             }
@@ -44,7 +44,7 @@ fn check_version(known: bool, version: i32) -> Result<(), CudaError> {
 
 /// Loads NVRTC. Returns its version as (major, minor).
 ///
-/// Where the dynamic linker does not find it, the usual places of CUDA toolkits are tried.
+/// If the dynamic linker does not find it, the usual places of CUDA toolkits are tried.
 pub(super) fn nvrtc() -> Result<(i32, i32), CudaError> {
     static FOUND: OnceLock<Result<(i32, i32), CudaError>> = OnceLock::new();
     FOUND
@@ -67,7 +67,7 @@ pub(super) fn nvrtc() -> Result<(i32, i32), CudaError> {
         .clone()
 }
 
-/// Folders where a CUDA toolkit may have its libraries.
+/// Folders that may hold the libraries of a CUDA toolkit.
 fn toolkit_libraries() -> Vec<PathBuf> {
     let homes = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
     let usual = ["/usr/local/cuda", "/opt/cuda"].into_iter().map(PathBuf::from);
@@ -83,7 +83,7 @@ fn toolkit_libraries() -> Vec<PathBuf> {
     folders
 }
 
-/// Loads NVRTC from a folder and keeps it: whoever asks the linker for it by name gets this one from then on.
+/// Loads NVRTC from a folder and keeps it: later look-ups by name find this copy.
 fn preload(folder: &PathBuf) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return false };
     let mut names: Vec<PathBuf> = entries
@@ -119,12 +119,12 @@ mod tests {
         let old = check_version(true, 11040).unwrap_err();
         assert_eq!(
             old.to_string(),
-            "the NVIDIA driver supports CUDA 11.4 and CUDA 12.8 is needed: update the driver, or use `Device::cpu()`"
+            "the NVIDIA driver supports CUDA 11.4, but CUDA 12.8 is required: update the driver, or use the CPU"
         );
         assert!(check_version(false, 0).unwrap_err().to_string().contains("install the NVIDIA driver"));
     }
 
-    /// Whatever this machine has, the probes answer and do not panic, twice the same.
+    /// On every machine, the probes answer without a panic, and answer the same twice.
     #[test]
     fn probing_never_panics() {
         assert_eq!(driver(), driver());

@@ -1,4 +1,4 @@
-//! How long a transform takes on the device.
+//! Measures the time of a transform on the device.
 
 use super::plan::{CudaPlan, Transform};
 use crate::error::PlanError;
@@ -6,13 +6,13 @@ use crate::sample::Sample;
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{DevicePtr, DevicePtrMut};
 
-/// Launches between two looks at the clock, at least, and looks.
+/// Minimum number of launches between two time stamps, and number of rounds.
 const LAUNCHES: usize = 24;
 const ROUNDS: usize = 5;
 
 impl<T: Sample> CudaPlan<T> {
-    /// Microseconds of one transform out of place, replayed as a graph: the median of several rounds over arrays that
-    /// together are larger than the second-level cache, so that nothing is found there.
+    /// Time of one out-of-place transform in microseconds, replayed as a graph: the median of several rounds. The
+    /// arrays together exceed the L2 cache, so no data is found there.
     pub(crate) fn microseconds(&self, transform: Transform) -> Result<f64, PlanError> {
         let stream = self.device().new_stream()?;
         let failed = |e| self.device().error("measure a transform", e);
@@ -25,8 +25,7 @@ impl<T: Sample> CudaPlan<T> {
             let source = stream.alloc_zeros::<u8>(bytes).map_err(error)?;
             let mut target = stream.alloc_zeros::<u8>(bytes).map_err(error)?;
             let (from, to) = (source.device_ptr(&stream).0, target.device_ptr_mut(&stream).0);
-            // SAFETY: two arrays of the size that the plan needs, used by this stream alone until it has been waited
-            // for.
+            // SAFETY: two arrays of the plan's size, used only by this stream until it has been waited for.
             graphs.push(unsafe { self.graph(transform, &stream, from, to, &mut workspace)? });
             held.push((source, target));
         }

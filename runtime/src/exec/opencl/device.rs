@@ -1,4 +1,4 @@
-//! An OpenCL device, opened once for the plans on it.
+//! An OpenCL device, opened once for its plans.
 
 use super::error::OpenClError;
 use lifting_codegen::back::{Dialect, OpenCl};
@@ -22,11 +22,11 @@ const CORRECT_QUOTIENTS: u64 = 1 << 7;
 /// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`, of `cl_intel_required_subgroup_size`.
 const SUB_GROUP_SIZES: u32 = 0x4108;
 
-/// PoCL's compiler moves barriers into branches that only some threads take, and lets the first thread decide for all
-/// (seen with 3.0 and 3.1: threads beyond the last column stored). Without optimisation it does not.
+/// PoCL's compiler moves barriers into divergent branches and lets the first thread decide for all (seen with 3.0 and
+/// 3.1: threads beyond the last column stored). Without optimisation it does not.
 const POCL: &str = " -cl-opt-disable";
 
-/// An OpenCL device that this process has opened. Cheap to clone; plans keep it open.
+/// An OpenCL device opened by this process. Cheap to clone; plans keep it open.
 #[derive(Clone)]
 pub struct OpenClDevice(Arc<Inner>);
 
@@ -35,38 +35,38 @@ struct Inner {
     name: String,
     compute_units: u32,
     memory_bytes: usize,
-    /// Bytes of memory that a work-group can have.
+    /// Maximum local memory of a work-group, in bytes.
     local_bytes: usize,
     dialect: OpenCl,
     is_processor: bool,
     /// `CL_DEVICE_SINGLE_FP_CONFIG` and `CL_DEVICE_DOUBLE_FP_CONFIG`.
     float_config: [u64; 2],
-    /// What its compiler needs to be told whatever the kernels.
+    /// Compiler options for all kernels.
     options: &'static str,
     context: Context,
 }
 
-/// Whether there is a library. The crate that loads it panics where there is none and it is called all the same.
+/// Checks that the library is available: the crate that loads it panics if called without it.
 fn library() -> Result<(), OpenClError> {
     let cause = |e: &dyn fmt::Display| OpenClError::NoLibrary { cause: e.to_string() };
     cl3::load_library().as_ref().map(drop).map_err(|e| cause(e))
 }
 
-/// All platforms' devices, in the order in which the loader lists them. Without any platform the loader answers by an
-/// error. One thread at a time asks: PoCL 3.1 makes its devices at the first question, and gives them to another thread
-/// before they are finished.
+/// All platforms' devices, in the loader's order. Without any platform the loader returns an error. Queries are
+/// serialised: PoCL 3.1 creates its devices at the first query, and hands them to another thread before they are
+/// finished.
 fn devices() -> Vec<cl_device_id> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     get_all_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default()
 }
 
-/// What a device's kernels are written in: with sub-groups of 32 lanes where it can have them, as warps have elsewhere;
-/// else with the largest that there are.
+/// Kernel dialect of a device: with sub-groups of 32 lanes, like warps, if it supports them; else with the largest
+/// available.
 fn dialect(device: &Device) -> OpenCl {
     let (version, extensions) = (device.version().unwrap_or_default(), device.extensions().unwrap_or_default());
     let has = |name| extensions.split_whitespace().any(|extension| extension == name);
-    // "OpenCL 3.0 …": before it, compilers do not know the version in which these kernels are written.
+    // Version string "OpenCL 3.0 …": older compilers do not accept the language version of these kernels.
     let is_recent = version.split(['.', ' ']).nth(1).and_then(|v| v.parse().ok()).is_some_and(|major: u32| major >= 3);
     if !is_recent || !OpenCl::EXTENSIONS.into_iter().all(has) {
         return OpenCl::PORTABLE;
@@ -82,10 +82,10 @@ fn dialect(device: &Device) -> OpenCl {
 }
 
 impl OpenClDevice {
-    /// Opens device number `ordinal` of all platforms' devices, in the order in which the loader lists them.
+    /// Opens device number `ordinal` of all platforms' devices, in the loader's order.
     ///
     /// # Errors
-    /// If there is no library, no such device, or it refuses.
+    /// If the library or the device is missing, or the device refuses.
     pub fn open(ordinal: usize) -> Result<OpenClDevice, OpenClError> {
         library()?;
         let ids = devices();
@@ -106,7 +106,7 @@ impl OpenClDevice {
             local_bytes: device.local_mem_size().map_err(refused)? as usize,
             dialect: dialect(&device),
             is_processor: device.dev_type().map_err(refused)? & CL_DEVICE_TYPE_CPU != 0,
-            // A device without double precision may not know the question.
+            // A device without double precision may not support the query.
             float_config: [device.single_fp_config().map_err(refused)?, device.double_fp_config().unwrap_or(0)],
             options: match device.version() {
                 Ok(version) if version.contains("PoCL") => POCL,
@@ -121,18 +121,18 @@ impl OpenClDevice {
     /// Number of devices of this machine.
     ///
     /// # Errors
-    /// If there is no library.
+    /// If the library is missing.
     pub fn count() -> Result<usize, OpenClError> {
         library()?;
         Ok(devices().len())
     }
 
-    /// Its number, counted from 0.
+    /// Device number, counted from 0.
     pub fn ordinal(&self) -> usize {
         self.0.ordinal
     }
 
-    /// Its name.
+    /// Name of the device.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -142,23 +142,23 @@ impl OpenClDevice {
         self.0.compute_units
     }
 
-    /// Its memory in bytes.
+    /// Size of the memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.0.memory_bytes
     }
 
-    /// The dialect of its kernels: with sub-groups, where it has them with shuffles and lets kernels say their size.
+    /// Dialect of the kernels: with sub-groups, if the device has shuffles and kernels can set the sub-group size.
     pub(crate) fn dialect(&self) -> OpenCl {
         self.0.dialect
     }
 
-    /// Whether plans take schedules with shuffles unasked. A processor's compiler works on these for half a minute or
-    /// more, so there they are taken where they are named.
+    /// Whether plans take schedules with shuffles by default. A processor's compiler spends half a minute or more on
+    /// them, so processors take them only on request.
     pub(crate) fn takes_shuffles(&self) -> bool {
         self.sub_group().is_some() && !self.0.is_processor
     }
 
-    /// What plans take it for.
+    /// Machine model for the planner.
     pub(crate) fn machine(&self) -> Machine {
         let shared = u32::try_from(self.0.local_bytes).unwrap_or(u32::MAX);
         let mut machine = Machine::default().with_multiprocessors(self.0.compute_units);
@@ -167,17 +167,17 @@ impl OpenClDevice {
         machine
     }
 
-    /// Lanes of the sub-groups that its kernels have; nothing where they do without.
+    /// Lanes of a sub-group; `None` if the kernels do not use sub-groups.
     pub fn sub_group(&self) -> Option<u32> {
         self.0.dialect.lanes()
     }
 
-    /// Its context, which buffers and queues for plans are made in.
+    /// Context for the buffers and queues of plans.
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
-    /// A new queue, which executes in order.
+    /// Makes a queue that executes in order.
     ///
     /// # Errors
     /// If the device refuses.
@@ -191,7 +191,7 @@ impl OpenClDevice {
         OpenClError::Refused { device: self.0.name.clone(), what, cause: cause.to_string() }
     }
 
-    /// That arithmetic on such samples rounds as everywhere, and what compilers need to be told for it.
+    /// Checks that arithmetic on these samples rounds exactly, and returns the compiler options for it.
     pub(super) fn options(&self, sample: SampleType) -> Result<String, OpenClError> {
         let lacks = |lacks| OpenClError::Inexact { device: self.0.name.clone(), sample, lacks };
         let [single, double] = self.0.float_config;

@@ -1,88 +1,88 @@
-//! What can be wrong with an OpenCL device, its compiler, or a launch.
+//! Errors of OpenCL devices, their compilers and launches.
 
 use lifting_dsl::sample::SampleType;
 
-/// Why an OpenCL device cannot be used, or did not do what it was told.
+/// Reason why an OpenCL device cannot be used, or failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenClError {
     /// The crate was built without OpenCL.
     #[error(
-        "lifting was built without its feature `opencl`: build it with `--features opencl`, or use `Device::cpu()`"
+        "lifting was built without its feature `opencl`: build it with `--features opencl`, or use the CPU"
     )]
     NotBuilt,
     /// There is no library to load.
     #[error(
         "no OpenCL: the library `libOpenCL` cannot be loaded ({cause}); install an ICD loader (Debian's \
-         ocl-icd-libopencl1) and a device's driver (for processors: pocl-opencl-icd), or use `Device::cpu()`"
+         ocl-icd-libopencl1) and a device's driver (for processors: pocl-opencl-icd), or use the CPU"
     )]
     NoLibrary {
-        /// What the loader says.
+        /// The loader's message.
         cause: String,
     },
-    /// A library, but no device.
+    /// The library finds no device.
     #[error(
         "OpenCL finds no device: check `clinfo`, install a device's driver (for processors: pocl-opencl-icd), or use \
-         `Device::cpu()`"
+         the CPU"
     )]
     NoDevice,
-    /// A device number that does not exist.
-    #[error("there is no OpenCL device {ordinal}: this machine has {count}, counted from 0")]
+    /// A device number out of range.
+    #[error("invalid OpenCL device {ordinal}: this machine has {count}, counted from 0")]
     NoSuchDevice {
-        /// The number asked for.
+        /// The requested number.
         ordinal: usize,
         /// Number of devices.
         count: usize,
     },
-    /// A device whose results would differ.
-    #[error("OpenCL device `{device}` cannot hold {sample} samples exactly: it lacks {lacks}; use another device")]
+    /// A device with inexact arithmetic.
+    #[error("OpenCL device `{device}` is inexact on {sample} samples: it lacks {lacks}; use another device")]
     Inexact {
-        /// Its name.
+        /// Name of the device.
         device: String,
         /// The samples.
         sample: SampleType,
-        /// What it lacks.
+        /// The missing property.
         lacks: &'static str,
     },
-    /// A schedule asks for something that the device's kernels cannot have.
-    #[error("OpenCL device `{device}` cannot have this schedule: {reason}")]
+    /// A schedule that needs an unsupported feature.
+    #[error("OpenCL device `{device}` does not support this schedule: {reason}")]
     Lacks {
-        /// Its name.
+        /// Name of the device.
         device: String,
-        /// What a kernel asks for, and what to do.
+        /// The missing feature, and the remedy.
         reason: String,
     },
-    /// The device's compiler refuses a kernel.
-    #[error("the compiler of OpenCL device `{device}` refuses the plan's kernels: {log}")]
+    /// The device's compiler rejects a kernel.
+    #[error("the compiler of OpenCL device `{device}` rejects the plan's kernels: {log}")]
     Build {
-        /// Its name.
+        /// Name of the device.
         device: String,
-        /// What it says.
+        /// Compiler log.
         log: String,
     },
-    /// The device refuses to do something.
+    /// The device refuses an operation.
     #[error("OpenCL device `{device}` cannot {what}: {cause}")]
     Refused {
-        /// Its name.
+        /// Name of the device.
         device: String,
-        /// What it was to do.
+        /// Attempted operation.
         what: &'static str,
-        /// What it says.
+        /// The device's message.
         cause: String,
     },
-    /// Something of another context was given.
-    #[error("{what} is of another context than the plan's device: make it with `OpenClDevice::context()`")]
+    /// An object of another context.
+    #[error("{what} belongs to another context than the plan's device: make it with `OpenClDevice::context()`")]
     WrongContext {
-        /// What it is.
+        /// The object.
         what: &'static str,
     },
-    /// Launches of a plan wait for those before them by their order alone.
-    #[error("the queue executes out of order, and launches of a plan need their order: make a queue without that")]
+    /// An out-of-order queue: launches of a plan rely on their order.
+    #[error("the queue executes out of order, but a plan needs its launches in order: use an in-order queue")]
     OutOfOrder,
     /// The plan is not for an OpenCL device.
-    #[error("the plan is for {device}: build it with `Device::opencl(…)` to execute on device memory")]
+    #[error("the plan is for {device}: build it for an OpenCL device to execute on device memory")]
     NotOpenCl {
-        /// What it is for.
+        /// The plan's device.
         device: String,
     },
 }

@@ -1,12 +1,12 @@
 //! Plans on OpenCL devices.
 //!
-//! The library of the system (`libOpenCL`, an ICD loader) is looked for when a device is opened; where it is not, or
-//! where it knows no device, that is an [`OpenClError`] which says what to do. Where a device has sub-groups with
-//! shuffles, these are warps, and plans have all schedules; elsewhere, and on processors unless a schedule is named,
-//! kernels go through shared memory and barriers. Results are those of all other devices, to the bit: devices that
-//! flush denormal numbers or round otherwise are refused for real samples.
+//! Opening a device loads the system's library (`libOpenCL`, an ICD loader). If the library or a device is missing, the
+//! [`OpenClError`] says what to do. On devices with sub-group shuffles, sub-groups act as warps, and plans have all
+//! schedules. On other devices, and on processors unless a schedule is named, kernels use shared memory and barriers.
+//! Results equal those of all other devices bit for bit: devices that flush denormal numbers or round differently are
+//! refused for real samples.
 //!
-//! Plans take host data, and buffers of the device by [`Plan::opencl`](crate::Plan::opencl).
+//! Plans take host data, and the device's buffers through [`Plan::opencl`](crate::Plan::opencl).
 //!
 //! File by file: `device` opens a device, `plan` executes.
 

@@ -1,4 +1,4 @@
-//! Plans on an OpenCL device's memory, and on host memory by way of it.
+//! Plans on an OpenCL device's memory, and on host memory through it.
 
 use super::device::OpenClDevice;
 use super::error::OpenClError;
@@ -21,26 +21,26 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A plan's view of device memory: from [`Plan::opencl`](crate::Plan::opencl).
+/// Execution of a plan on device memory; from [`Plan::opencl`](crate::Plan::opencl).
 ///
-/// Data and coefficients lie in buffers without gaps, whatever the strides of host data. What is executed goes to the
-/// caller's queue, allocates nothing and waits for nothing.
+/// Data and coefficients are contiguous in buffers, whatever the strides of host data. Execution uses the caller's
+/// queue, allocates nothing and does not wait.
 #[derive(Debug)]
 pub struct OpenClPlan<T> {
     device: OpenClDevice,
     problem: Arc<Problem>,
     tuning: Tuning,
     loaded: Loaded,
-    /// Made when it is asked for.
+    /// The adjoint program, made on first use.
     adjoint: OnceLock<Result<Loaded, PlanError>>,
     sample: PhantomData<fn(T) -> T>,
 }
 
-/// Device memory that a plan needs besides source and target, for one execution at a time: one for each queue.
+/// Scratch memory on the device for one execution at a time; use one for each queue.
 #[derive(Debug)]
 pub struct OpenClWorkspace {
     regions: Vec<Option<Buffer<u8>>>,
-    /// The plan's device, and the bytes of each region.
+    /// The plan's device, and the size of each region in bytes.
     device: OpenClDevice,
     bytes: Vec<usize>,
 }
@@ -52,13 +52,13 @@ impl OpenClWorkspace {
         Ok(OpenClWorkspace { regions: regions.collect::<Result<_, _>>()?, device: device.clone(), bytes })
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.iter().sum()
     }
 }
 
-/// Bytes of each region of a program; 0 of what it does not need.
+/// Size in bytes of each region of a program; 0 for an unused one.
 fn region_bytes(program: &Program) -> impl Iterator<Item = usize> + '_ {
     program.regions.0.iter().map(|region| region.map_or(0, |(scalar, len)| scalar.bytes() * len))
 }
@@ -66,17 +66,17 @@ fn region_bytes(program: &Program) -> impl Iterator<Item = usize> + '_ {
 /// A program with its kernels compiled.
 struct Loaded {
     program: Program,
-    /// Arguments belong to kernels, so one caller at a time gives them.
+    /// Kernels hold their arguments, so one caller at a time sets them.
     kernels: Mutex<Vec<Kernel>>,
-    /// For host data; made when there is some.
+    /// State for host data, made on first use.
     host: Mutex<Option<Host>>,
 }
 
-/// What host data goes through.
+/// Device state for transforms of host data.
 struct Host {
     queue: CommandQueue,
     workspace: OpenClWorkspace,
-    /// Source and target, of so many bytes.
+    /// Source and target buffers with their sizes in bytes.
     arrays: [Option<(usize, Buffer<u8>)>; 2],
 }
 
@@ -107,7 +107,7 @@ impl Loaded {
     /// Enqueues a list's launches.
     ///
     /// # Safety
-    /// Source and target are of the list's sizes, on the queue's device, and do not overlap.
+    /// Source and target must have the list's sizes, be on the queue's device, and not overlap.
     unsafe fn launch(
         &self,
         device: &OpenClDevice,
@@ -122,7 +122,7 @@ impl Loaded {
             self.arguments(device, kernel, launch, arrays, workspace)?;
             let local = self.program.kernels[launch.kernel].kernel.launch.block.map(|n| n as usize);
             let global = [0, 1, 2].map(|axis| launch.grid[axis] as usize * local[axis]);
-            // SAFETY: grid, block and arguments are the kernel's, and buffers hold what it reads and writes.
+            // SAFETY: grid, block and arguments are the kernel's, and buffers hold its data.
             unsafe {
                 queue
                     .enqueue_nd_range_kernel(kernel.get(), 3, std::ptr::null(), global.as_ptr(), local.as_ptr(), &[])
@@ -132,7 +132,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Gives a kernel what a launch passes it. Buffers begin where the largest of vectors may.
+    /// Sets the arguments of a launch on its kernel. Buffers are aligned for the widest vectors.
     fn arguments(
         &self,
         device: &OpenClDevice,
@@ -146,7 +146,7 @@ impl Loaded {
         let mut args = launch.args.clone();
         if let (Some(placed), Some(fit)) = (&launch.placed, &made.fit) {
             let values = placed.arguments(&**fit, |_| 0);
-            let values = values.ok_or_else(|| failed("it does not suit the addresses of its arrays"))?;
+            let values = values.ok_or_else(|| failed("it does not fit the addresses of its arrays"))?;
             args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = Arg::Int(v));
         }
         let mut index = 0;
@@ -160,7 +160,7 @@ impl Loaded {
                         Array::Target => Some(target),
                         Array::Scratch(region) => workspace.regions[Region::index(region)].as_ref().map(ClMem::get),
                     };
-                    let buffer = buffer.ok_or_else(|| failed("it takes an array that is not there"))?;
+                    let buffer = buffer.ok_or_else(|| failed("it takes an array that is missing"))?;
                     set(device, kernel, &mut index, &buffer)?;
                     set(device, kernel, &mut index, &offset)?;
                 }
@@ -169,7 +169,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Runs a list on host data, from `source`, or where the target is; the target is filled from its values only then.
+    /// Runs a list on host data, from `source`, or in place on `target` if there is no source.
     fn run<T: Sample>(
         &self,
         device: &OpenClDevice,
@@ -195,9 +195,9 @@ impl Loaded {
                 None
             }
         };
-        // SAFETY: both have the list's sizes, and are this call's alone.
+        // SAFETY: both have the list's sizes, and only this call uses them.
         unsafe { self.launch(device, queue, list, (from, to.get()), workspace)? };
-        // SAFETY: the buffer has as many bytes, and the call returns when they are here.
+        // SAFETY: the buffer has this size, and the call returns after the copy.
         unsafe {
             let bytes = std::slice::from_raw_parts_mut(target.as_mut_ptr().cast::<u8>(), size_of_val(target));
             queue.enqueue_read_buffer(to, CL_BLOCKING, 0, bytes, &[])
@@ -207,7 +207,7 @@ impl Loaded {
     }
 }
 
-/// Gives a kernel its next argument.
+/// Sets a kernel's next argument.
 fn set<V>(device: &OpenClDevice, kernel: &Kernel, index: &mut u32, value: &V) -> Result<(), OpenClError> {
     // SAFETY: a number of the parameter's size, or a buffer's handle.
     unsafe { kernel.set_arg(*index, value) }.map_err(|e| device.refused("take an argument", e))?;
@@ -216,12 +216,12 @@ fn set<V>(device: &OpenClDevice, kernel: &Kernel, index: &mut u32, value: &V) ->
 }
 
 fn memory(device: &OpenClDevice, bytes: usize) -> Result<Buffer<u8>, OpenClError> {
-    // SAFETY: memory of the device's own.
+    // SAFETY: the device allocates this memory.
     unsafe { Buffer::create(device.context(), CL_MEM_READ_WRITE, bytes.max(1), std::ptr::null_mut()) }
         .map_err(|e| device.refused("allocate memory", e))
 }
 
-/// An array of at least so many bytes, kept from one execution to the next.
+/// An array of at least `bytes` bytes, kept between executions.
 fn array<'a>(
     device: &OpenClDevice,
     held: &'a mut Option<(usize, Buffer<u8>)>,
@@ -239,7 +239,7 @@ fn write<T: Sample>(
     buffer: &mut Buffer<u8>,
     values: &[T],
 ) -> Result<(), OpenClError> {
-    // SAFETY: samples are plain numbers; the buffer has as many bytes, and the call returns when they are read.
+    // SAFETY: samples are plain numbers; the buffer has this size, and the call returns after the copy.
     unsafe {
         let bytes = std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values));
         queue.enqueue_write_buffer(buffer, CL_BLOCKING, 0, bytes, &[])
@@ -266,7 +266,7 @@ impl<T: Sample> OpenClPlan<T> {
         &self.device
     }
 
-    /// Bytes of device memory that [`OpenClPlan::workspace`] will take.
+    /// Size in bytes of an [`OpenClPlan::workspace`].
     pub fn workspace_bytes(&self) -> usize {
         region_bytes(&self.loaded.program).sum()
     }
@@ -274,12 +274,13 @@ impl<T: Sample> OpenClPlan<T> {
     /// Allocates a workspace.
     ///
     /// # Errors
-    /// If the device has not so much memory; the plan stays usable.
+    /// If the device lacks the memory; the plan stays usable.
     pub fn workspace(&self) -> Result<OpenClWorkspace, PlanError> {
         Ok(OpenClWorkspace::new(&self.device, &self.loaded.program)?)
     }
 
-    /// Data to coefficients in the device's memory. Buffers and workspace are in use until the queue has executed it.
+    /// Transforms data to coefficients in the device's memory. Buffers and workspace are in use until the queue has
+    /// executed the transform.
     ///
     /// ```no_run
     /// use lifting::opencl::{OpenClDevice, opencl3};
@@ -300,8 +301,7 @@ impl<T: Sample> OpenClPlan<T> {
     /// ```
     ///
     /// # Errors
-    /// If a buffer is too short, queue, buffers or workspace are not the device's, the queue does not execute in order,
-    /// or the device refuses.
+    /// If a buffer is too short, an object is not the device's, the queue executes out of order, or the device refuses.
     pub fn forward(
         &self,
         queue: &CommandQueue,
@@ -313,7 +313,7 @@ impl<T: Sample> OpenClPlan<T> {
         self.enqueue(&self.loaded.program.forward, queue, (source, target), needed, workspace)
     }
 
-    /// Coefficients to data in the device's memory.
+    /// Transforms coefficients to data in the device's memory.
     ///
     /// # Errors
     /// As for [`OpenClPlan::forward`].
@@ -327,10 +327,10 @@ impl<T: Sample> OpenClPlan<T> {
         self.inverse_to(0, queue, source, target, workspace)
     }
 
-    /// Coefficients to the low band of a level; level 0 is the data.
+    /// Transforms coefficients to the low band of a level; level 0 is the data.
     ///
     /// # Errors
-    /// As for [`OpenClPlan::forward`], and if there is no such level.
+    /// As for [`OpenClPlan::forward`], and if the plan lacks this level.
     pub fn inverse_to(
         &self,
         level: u32,
@@ -354,7 +354,7 @@ impl<T: Sample> OpenClPlan<T> {
         needed: [&[usize]; 2],
         workspace: &OpenClWorkspace,
     ) -> Result<(), PlanError> {
-        let unknown = |e| self.device.refused("say what it was given", e);
+        let unknown = |e| self.device.refused("report an object's context", e);
         let own = |context| context == self.device.context().get();
         if !own(queue.context().map_err(unknown)?) {
             return Err(OpenClError::WrongContext { what: "the queue" }.into());
@@ -374,7 +374,7 @@ impl<T: Sample> OpenClPlan<T> {
         if workspace.device != self.device || !region_bytes(&self.loaded.program).eq(workspace.bytes.iter().copied()) {
             return Err(PlanError::ForeignWorkspace);
         }
-        // SAFETY: they have been checked, and a target that is borrowed exclusively is not the source.
+        // SAFETY: the objects were checked, and an exclusively borrowed target is not the source.
         unsafe { self.loaded.launch(&self.device, queue, list, (Some(source.get()), target.get()), workspace) }
     }
 
