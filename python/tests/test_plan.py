@@ -182,7 +182,7 @@ def test_threads_share_a_plan():
         (lambda: lifting.Plan((4, 4), "legall53", 1, "int32").adjoint(np.zeros((4, 4), "int32")), "adjoint"),
         (lambda: lifting.Plan((4, 4), "cdf97").forward(np.zeros((4, 5), "float32")), r"must have shape \[4, 4\]"),
         (lambda: lifting.Plan((4, 4), "cdf97").forward(np.zeros((4, 4))), "the array has float64: convert it"),
-        (lambda: lifting.Plan((4, 4), "cdf97").inverse_to(2, np.zeros((4, 4), "f")), "there is no level 2"),
+        (lambda: lifting.Plan((4, 4), "cdf97").inverse_to(2, np.zeros((4, 4), "f")), "invalid level 2"),
     ],
 )
 def test_errors_say_what_and_what_to_do(make, message):

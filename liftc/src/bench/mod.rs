@@ -162,7 +162,7 @@ pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
             let (device, why) = Device::best_and_why();
             if let (Some(why), false) = (why, quiet) {
                 // What a program could do instead has been done.
-                let why = why.to_string().replace(", or use `Device::cpu()`", "");
+                let why = why.to_string().replace(", or use the CPU", "");
                 eprint_quietly(&format!("note: {done} on the CPU: {why}\n"));
             }
             Ok(device)
@@ -171,7 +171,7 @@ pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
         DeviceArg::OpenCl(ordinal) => Device::opencl(ordinal),
     }
-    .map_err(|e| input(e.to_string().replace("use `Device::cpu()`", "say --device cpu")))
+    .map_err(|e| input(e.to_string().replace("use the CPU", "say --device cpu")))
 }
 
 fn device(args: &BenchArgs) -> Outcome<Device> {

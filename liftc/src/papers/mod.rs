@@ -110,7 +110,7 @@ fn runner(args: &PapersArgs) -> Outcome<Option<Runner>> {
         DeviceArg::Best => match Device::cuda(0) {
             Ok(device) => device,
             Err(why) => {
-                let why = why.to_string().replace(", or use `Device::cpu()`", "");
+                let why = why.to_string().replace(", or use the CPU", "");
                 eprint_quietly(&format!(
                     "note: measuring needs a CUDA device and NVRTC: {why}. These are the papers' figures, and what is \
                      predicted for an H200\n"

@@ -7,9 +7,7 @@ use lifting_dsl::sample::SampleType;
 #[non_exhaustive]
 pub enum OpenClError {
     /// The crate was built without OpenCL.
-    #[error(
-        "lifting was built without its feature `opencl`: build it with `--features opencl`, or use the CPU"
-    )]
+    #[error("lifting was built without its feature `opencl`: build it with `--features opencl`, or use the CPU")]
     NotBuilt,
     /// There is no library to load.
     #[error(
