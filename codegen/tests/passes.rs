@@ -452,10 +452,10 @@ fn registers_refuse_in_words() {
             refused("cdf97", Boundary::Zero, Schedule::Columns(8)),
         ],
         [
-            "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: the number of steps that are not symmetric, \
-             under whole-symmetric, is 1, at most 0 can be had; use another schedule",
-            "schedule `vertical_registers` cannot hold wavelet `cdf97`: the size of a lane's vector, which is 4, 8 or \
-             16 bytes, is 32, at most 16 can be had; use another schedule",
+            "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: asymmetric steps \
+             under whole-symmetric: 1 required, 0 available; use another schedule",
+            "schedule `vertical_registers` cannot hold wavelet `cdf97`: bytes of a lane's vector (4, 8 or \
+             16): 32 required, 16 available; use another schedule",
         ]
     );
 }
@@ -527,7 +527,7 @@ fn whole_vectors_are_lattices_that_fit() {
                 assert!(vectors * threads <= 768 && bytes <= 48 << 10 && pairs <= 16, "{length}: {shape:?}");
             }
             let error = lattice::Shape::for_length(scheme, along, most + 2, work).expect_err("it does not fit");
-            assert!(error.to_string().contains(&format!("is {}, at most {most} can be had", most + 2)), "{error}");
+            assert!(error.to_string().contains(&format!("{} required, {most} available", most + 2)), "{error}");
         }
     }
     let shape = lattice::Shape { vectors: 1, threads: 32, pairs: 4 };
@@ -548,10 +548,10 @@ fn whole_vectors_are_lattices_that_fit() {
     let expected = [
         "schedule `lattice` cannot run this launch: `cdf97` is not written as a lattice; use another schedule",
         "schedule `lattice` cannot run this launch: under zero a lattice runs as lifting steps; use another schedule",
-        "schedule `lattice` cannot hold wavelet `pair`: the number of threads of a block, at least 1 of at least one \
-         pair, is 1056, at most 1024 can be had; use another schedule",
-        "schedule `lattice` cannot hold wavelet `pair`: what a block keeps of its vectors, in bytes of shared memory, \
-         is 49280, at most 49152 can be had; use another schedule",
+        "schedule `lattice` cannot hold wavelet `pair`: threads a block (at least 1, each with at least one \
+         pair): 1056 required, 1024 available; use another schedule",
+        "schedule `lattice` cannot hold wavelet `pair`: bytes of shared memory for a block's vectors: \
+         49280 required, 49152 available; use another schedule",
     ];
     assert_eq!(texts, expected);
 }

@@ -189,7 +189,7 @@ pub enum ScheduleError {
     },
     /// The dependencies reach further than the schedule can hold.
     #[error(
-        "schedule `{schedule}` cannot hold wavelet `{wavelet}`: {what} is {required}, at most {available} can be had; use another schedule"
+        "schedule `{schedule}` cannot hold wavelet `{wavelet}`: {what}: {required} required, {available} available; use another schedule"
     )]
     Reach {
         /// Schedule.

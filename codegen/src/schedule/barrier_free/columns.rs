@@ -27,14 +27,14 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     let (height, kept) = (2 * THREADS_Y * pairs, before + after);
     let refuse = ScheduleError::limit(part.schedule, scheme);
     if kept > height {
-        return Err(refuse("the halo of a window, in rows,", kept.into(), height.into()));
+        return Err(refuse("rows of a window's halo", kept.into(), height.into()));
     }
     // Threads take whole pairs, whose outermost rows need not be there.
     let above = 2 * part.halo.pairs_before() as i32 - before;
     let rows = height + 2 * part.halo.pairs() as i32;
     let bytes = i64::from(rows * COLUMNS) * arith.work.bytes() as i64;
     if bytes > 48 * 1024 {
-        return Err(refuse("the window, in bytes of shared memory,", bytes, 48 * 1024));
+        return Err(refuse("bytes of shared memory for the window", bytes, 48 * 1024));
     }
     let mut builder = Builder::new(options.pass_name(scheme, &format!("vertical_{}", part.name()), sides));
     let b = &mut builder;

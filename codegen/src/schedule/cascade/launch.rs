@@ -19,7 +19,7 @@ impl Fit {
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         let Options { sample, boundary, .. } = self.options;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "cascade", what });
-        let Some(coarse) = job.coarse else { return refuse("it is of one level, not of two".into()) };
+        let Some(coarse) = job.coarse else { return refuse("it is for one level, this schedule runs two".into()) };
         job.check("cascade", sample)?;
         let [_, hl, ..] = job.bands;
         if coarse.iter().any(|band| (band.pitch, band.stride) != (hl.pitch, hl.stride)) {

@@ -128,22 +128,22 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let refuse = ScheduleError::limit("cascade", scheme);
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
     if !shape.columns.is_power_of_two() || c < 4 || !(VECTOR..=2 * VECTOR).contains(&(c * bytes)) {
-        let what = "the size of a lane's columns, 16 or 32 bytes of at least 4 samples,";
+        let what = "bytes of a lane's columns (16 or 32, at least 4 samples)";
         return Err(refuse(what, c * bytes, 2 * VECTOR));
     }
     if shape.ring < 2 {
-        return Err(refuse("the number of steps in the ring", 2, shape.ring.into()));
+        return Err(refuse("steps in the ring buffer", 2, shape.ring.into()));
     }
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(scheme, options);
     match Border::of(options.boundary, &steps) {
         Border::Extend => {}
         Border::Mirror => axis.check_walk(Border::Mirror, &steps, &refuse)?,
-        _ => return Err(refuse("the number of steps after which the border rule is restored", steps.len() as i64, 0)),
+        _ => return Err(refuse("steps after which a border is restored", steps.len() as i64, 0)),
     }
     let far = steps.iter().filter(|step| !reflects(step, shape.columns as i32 / 2)).count() as i64;
     if options.boundary != Boundary::Periodic && far > 0 {
-        return Err(refuse("the number of steps that read beyond a lane's neighbours", far, 0));
+        return Err(refuse("steps that read beyond a lane's neighbours", far, 0));
     }
     let halo = Halo::of(&axis.actions, options.boundary);
     let (before, after) = beside(&axis, &halo, options, c);
@@ -154,7 +154,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     };
     let useful = (32 - left - right) / group * group;
     if useful < 2 * GROUP {
-        return Err(refuse("the halo of a strip, in lanes,", left + right, 32 - 2 * GROUP));
+        return Err(refuse("lanes of a strip's halo", left + right, 32 - 2 * GROUP));
     }
     // Whole sectors on every load.
     let sector = (32 / (c * bytes)).max(1);
@@ -167,12 +167,12 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let waiting = i64::from(of_row[0]) * ((arith.work.bytes() as i64 + 3) / 4);
     let registers = descents.iter().map(|d| d.registers).sum::<i64>() + waiting;
     if registers > MAX_REGISTERS {
-        return Err(refuse("the delay lines of both levels, in registers a thread,", registers, MAX_REGISTERS));
+        return Err(refuse("registers a thread for the delay lines of both levels", registers, MAX_REGISTERS));
     }
     let walk = Fit { options, shape, arith, axis, halo, descents, registers, left, useful, packed };
     let ring_bytes = i64::from(shape.ring) * i64::from(walk.slot_len()) * bytes;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
-        return Err(refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
+        return Err(refuse("bytes of a block's ring buffer", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
     }
     Ok(walk)
 }

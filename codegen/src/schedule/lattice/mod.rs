@@ -131,12 +131,12 @@ pub fn kernel(
     let Shape { vectors, threads, pairs } = shape;
     let block = u64::from(vectors) * u64::from(threads);
     if !(1..=1024).contains(&block) || pairs == 0 {
-        return refuse("the number of threads of a block, at least 1 of at least one pair,", block, 1024);
+        return refuse("threads a block (at least 1, each with at least one pair)", block, 1024);
     }
     let cells = block * u64::from(pairs);
     if cells * arith.work.bytes() as u64 > MAX_SHARED {
         let bytes = cells * arith.work.bytes() as u64;
-        return refuse("what a block keeps of its vectors, in bytes of shared memory,", bytes, MAX_SHARED);
+        return refuse("bytes of shared memory for a block's vectors", bytes, MAX_SHARED);
     }
 
     let (name, what) = match along {

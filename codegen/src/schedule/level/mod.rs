@@ -91,7 +91,7 @@ pub(super) fn check_columns(
     if columns.is_power_of_two() && (2..=most).contains(&columns) {
         return Ok(());
     }
-    Err(refuse("the number of columns a lane, a power of two of at least 2,", columns.into(), most.into()))
+    Err(refuse("columns a lane (a power of two, at least 2)", columns.into(), most.into()))
 }
 
 /// Whether a block can have so many warps.
@@ -105,5 +105,5 @@ pub(super) fn check_warps(
     if (1..=32).contains(&warps) {
         return Ok(());
     }
-    Err(refuse("the number of warps a block, at least 1,", warps.into(), 32))
+    Err(refuse("warps a block (at least 1)", warps.into(), 32))
 }

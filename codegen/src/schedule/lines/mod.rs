@@ -106,11 +106,11 @@ impl Axis {
     ) -> Result<(), ScheduleError> {
         if border == Border::Mirror {
             let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
-            return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
+            return Err(refuse("asymmetric steps under whole-symmetric", asymmetric, 0));
         }
         let between = self.scalings_between();
         if border == Border::Edge && between > 0 {
-            return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
+            return Err(refuse("scalings between lifting steps under edge", between, 0));
         }
         Ok(())
     }

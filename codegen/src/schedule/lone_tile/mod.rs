@@ -43,11 +43,11 @@ pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, Schedule
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("lone-tile", scheme);
     if side < 2 || !side.is_multiple_of(2) {
-        return Err(refuse("the side of a tile, which is even,", (side + side % 2).max(2).into(), side.into()));
+        return Err(refuse("side of a tile (a positive even number)", (side + side % 2).max(2).into(), side.into()));
     }
     let bytes = i64::from((side + 1) * (side + 1)) * arith.work.bytes() as i64;
     if bytes > MAX_SHARED as i64 {
-        return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
+        return Err(refuse("bytes of shared memory for a tile", bytes, MAX_SHARED as i64));
     }
     if options.doubled_ends {
         let what = "ends of lines are doubled as they are loaded".to_owned();

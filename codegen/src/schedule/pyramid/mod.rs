@@ -140,29 +140,29 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let Shape { side, pairs } = shape;
     for (pairs, side) in pairs.into_iter().zip([side, side / 2]) {
         if pairs < 1 || side < 2 * pairs || side % (2 * pairs) != 0 {
-            let what = "what a thread lifts at once, by which the side of a level can be divided,";
+            let what = "side of a level (a positive multiple of the samples a thread lifts at once)";
             return Err(refuse(what, 2 * i64::from(pairs), side.into()));
         }
     }
     if shape.warps() > 32 {
-        return Err(refuse("the number of warps a block", shape.warps().into(), 32));
+        return Err(refuse("warps a block", shape.warps().into(), 32));
     }
     let axis = Axis::new(scheme, options);
     let halo = Halo::of(&axis.actions, options.boundary);
     let sides = halo.pairs();
     let registers = 2 * (i64::from(pairs[0].max(pairs[1])) + sides) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
-        return Err(refuse("a thread's part of a line, in registers,", registers, MAX_REGISTERS));
+        return Err(refuse("registers a thread for its part of a line", registers, MAX_REGISTERS));
     }
     let beyond = halo.pairs_before().max(halo.pairs_after());
     if beyond > MAX_BEYOND {
-        return Err(refuse("what a line's samples depend on beyond its end, in pairs,", beyond, MAX_BEYOND));
+        return Err(refuse("sample pairs read beyond the end of a line", beyond, MAX_BEYOND));
     }
     let border = Border::of(options.boundary, &options.direction.steps(scheme));
     if border == Border::Mirror {
         let restored: i64 = halo.steps.iter().map(|(before, after)| before.max(after) + 1).sum();
         if restored > MOST_RESTORED {
-            return Err(refuse("what is restored at a border after all steps, in samples,", restored, MOST_RESTORED));
+            return Err(refuse("samples restored at a border after all steps", restored, MOST_RESTORED));
         }
     }
     let is_few = registers <= FEW_REGISTERS.0 && border != Border::Mirror;
@@ -173,7 +173,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
     let block = Fit { options, shape, arith, border, axis, halo, min_blocks };
     if block.bytes() > MAX_SHARED as i64 {
-        return Err(refuse("an image, twice, in bytes of shared memory,", block.bytes(), MAX_SHARED as i64));
+        return Err(refuse("bytes of shared memory for two copies of an image", block.bytes(), MAX_SHARED as i64));
     }
     Ok(block)
 }

@@ -93,7 +93,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape, takes: RowAlignment)
         let elements = threads * (2 * i64::from(shape.rows) + 1);
         let bytes = elements * Arithmetic::of(scheme, options)?.in_registers().work.bytes() as i64;
         if bytes > MAX_SHARED as i64 {
-            let what = "the samples of a block of threads, in bytes of shared memory,";
+            let what = "bytes of shared memory for a block's samples";
             let refuse = ScheduleError::limit("register-blocks", scheme);
             return Err(refuse(what, bytes, MAX_SHARED as i64));
         }

@@ -61,19 +61,19 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
         Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
     };
     if !columns.is_power_of_two() || columns < 2 || vector > 16 {
-        return refuse("the size of a lane's vector, of at least 2 samples,", vector, 16);
+        return refuse("bytes of a lane's vector (at least 2 samples)", vector, 16);
     }
     if !(1..=32).contains(&warps) {
-        return refuse("the number of warps a block, at least 1,", warps.into(), 32);
+        return refuse("warps a block (at least 1)", warps.into(), 32);
     }
     if !(1..=16).contains(&strips) {
-        return refuse("the number of strips a warp, at least 1,", strips.into(), 16);
+        return refuse("strips a warp (at least 1)", strips.into(), 16);
     }
     let halo = Halo::of(&line.axis.actions, line.options.boundary);
     let narrowest = sides.signal.bytes().min(sides.bands.bytes()) as i64;
     match useful_lanes(&halo, columns.into(), narrowest, 0) {
         Ok((left, useful)) => Ok((line, left, useful)),
-        Err((required, available)) => refuse("the halo of a strip, in lanes", required, available),
+        Err((required, available)) => refuse("lanes of a strip's halo", required, available),
     }
 }
 

@@ -72,33 +72,29 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
         Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
     };
     if !Shape::candidates(options.direction, sides).any(|candidate| candidate == columns) {
-        return refuse(
-            "the size of a lane's vector, which is 4, 8 or 16 bytes,",
-            i64::from(columns) * from.bytes() as i64,
-            16,
-        );
+        return refuse("bytes of a lane's vector (4, 8 or 16)", i64::from(columns) * from.bytes() as i64, 16);
     }
     if border == Border::Mirror {
-        return refuse("the number of steps that are not symmetric, under whole-symmetric,", 1, 0);
+        return refuse("asymmetric steps under whole-symmetric", 1, 0);
     }
     let between = axis.scalings_between();
     if border == Border::Edge && between > 0 {
-        return refuse("the number of scalings between lifting steps, under edge,", between, 0);
+        return refuse("scalings between lifting steps under edge", between, 0);
     }
     if !(1..=WALKS * MAX_MULTIPROCESSORS).contains(&shape.walks) {
-        return refuse("the number of walks, at least 1,", shape.walks.into(), (WALKS * MAX_MULTIPROCESSORS).into());
+        return refuse("strips walked at once (at least 1)", shape.walks.into(), (WALKS * MAX_MULTIPROCESSORS).into());
     }
     if ring < 2 {
-        return refuse("the number of row pairs in the ring", 2, ring.into());
+        return refuse("row pairs in the ring buffer", 2, ring.into());
     }
     let ring_bytes = i64::from(shape.ring_len()) * from.bytes() as i64;
     if !(1..=32).contains(&warps) || ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
-        return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
+        return refuse("bytes of a block's ring buffer", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
     }
     let halo = Halo::of(&axis.actions, options.boundary);
     let descent = Descent::new(axis, &halo, options.boundary, border, arith, columns);
     if descent.registers > MAX_REGISTERS {
-        return refuse("the delay line, in registers a thread,", descent.registers, MAX_REGISTERS);
+        return refuse("registers a thread for the delay line", descent.registers, MAX_REGISTERS);
     }
     Ok((line, descent))
 }

@@ -1,4 +1,4 @@
-//! What a launch should cost.
+//! Cost estimate of a `stream` launch.
 
 use super::Fit;
 use crate::machine::Machine;

@@ -1,4 +1,4 @@
-//! Rows on their way: asynchronous copies into the ring, and out of it into registers.
+//! Row loads: asynchronous copies into the ring buffer, then from it into registers.
 
 use super::{RowAlignment, Strip};
 use crate::ir::build::Builder;
@@ -11,7 +11,7 @@ use lifting_dsl::{Boundary, Phase};
 pub struct Input<'a> {
     /// The strip.
     strip: &'a Strip<'a>,
-    /// What a lane copies of each stream, where all rows are alike; empty where they are not.
+    /// The vector a lane copies of each stream, if all rows are alike; else empty.
     vectors: Vec<Vector>,
 }
 
@@ -19,24 +19,25 @@ pub struct Input<'a> {
 struct Vector {
     /// Index of its first sample in the array's first row.
     index: LocalId,
-    /// Samples from row to row.
+    /// Row pitch in samples.
     pitch: LocalId,
-    /// How many of its samples exist.
+    /// Number of its samples that exist.
     valid: LocalId,
 }
 
-/// A vector on its way of which a part exists.
+/// A vector in flight of which only some samples exist.
 struct Part {
     pointer: ParamId,
-    /// Its first sample's cell in the ring.
+    /// Cell of its first sample in the ring buffer.
     at: Expr,
-    /// Its first sample's index in the array; there may be none.
+    /// Index of its first sample in the array; it may lie outside.
     index: Expr,
 }
 
 /// One stream of a pair of rows: a row of the image, or a row of one band.
 struct Stream {
-    /// Which array: its place in `skew` (0: signal, 1 to 4: ll, hl, lh, hh), and its kind (0: signal, 1: ll, 2: the other bands).
+    /// The array: its place in `skew` (0: signal, 1 to 4: ll, hl, lh, hh). `kind` is 0 for the signal, 1 for ll, 2 for
+    /// the other bands.
     array: i32,
     kind: usize,
     pointer: ParamId,
@@ -44,12 +45,13 @@ struct Stream {
     row: Phase,
     /// Even or odd columns; `None` for both.
     columns: Option<Phase>,
-    /// First element among the lane's samples of a pair; as many times the vectors of a row it is the first in a slot of the ring.
+    /// First element among the lane's samples of a pair. Times the vectors of a row, its first element in a slot of the
+    /// ring buffer.
     at: i32,
 }
 
 impl<'a> Input<'a> {
-    /// Declares what does not change from row to row.
+    /// Declares all that does not change from row to row.
     pub fn new(b: &mut Builder, strip: &'a Strip<'a>) -> Input<'a> {
         let mut input = Input { strip, vectors: Vec::new() };
         if strip.shares_copies {
@@ -82,7 +84,8 @@ impl<'a> Input<'a> {
         b.let_("valid", Scalar::I32, Expr::from(begin).lt(0.into()).select(0.into(), rest))
     }
 
-    /// The vector that a lane copies of the two bands of a row: the first half of the lanes of the horizontally low one, the others of the high one.
+    /// The vector that a lane copies of the two bands of a row: the first half of the lanes copy the horizontally low
+    /// band, the others the high one.
     fn shared_vector(&self, b: &mut Builder, row: Phase) -> Vector {
         let (strip, streams) = (self.strip, self.streams());
         let pair = &streams[2 * row.parity() as usize..][..2];
@@ -135,7 +138,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether the rows that are read are aligned. `None`: they are.
+    /// Whether the loaded rows are aligned at run time; `None` if the kernel requires it.
     fn is_aligned(&self) -> Option<Expr> {
         let bit = match self.strip.frame.options.direction {
             Direction::Forward => SIGNAL_ALIGNED,
@@ -161,7 +164,7 @@ impl<'a> Input<'a> {
         b.let_("row_start", Scalar::I64, start)
     }
 
-    /// Where the lane's first sample stands in a row: samples from the row's first. May lie outside.
+    /// Offset of the lane's first sample from the row's first, in samples. It may lie outside the row.
     fn lane_start(&self, stream: &Stream, x: Expr) -> Expr {
         let strip = self.strip;
         match stream.columns {
@@ -180,7 +183,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// How many elements before the lane's first sample the aligned vector begins that holds it.
+    /// Elements between the start of the aligned vector and the lane's first sample in it.
     fn misalignment(&self, stream: &Stream, row_start: LocalId) -> Expr {
         let mask = self.lanes(stream) - 1;
         // The lane's x is a multiple of the vector, so only the row matters.
@@ -198,7 +201,7 @@ impl<'a> Input<'a> {
             + vectors * stream.at
     }
 
-    /// Starts the copies of a pair of rows into a slot of the ring, unless the walk ends before it.
+    /// Starts the copies of a pair of rows into a slot of the ring buffer, unless the walk ends before it.
     pub fn request(&self, b: &mut Builder, pair: Expr, to: LocalId, slot: Expr) {
         let pair = b.let_("next", Scalar::I32, pair);
         b.if_(Expr::from(pair).lt(to.into()), |b| {
@@ -218,7 +221,7 @@ impl<'a> Input<'a> {
         });
     }
 
-    /// Starts the copy of a row of two bands.
+    /// Starts the copy of one row of two bands.
     fn copy_shared(&self, b: &mut Builder, bands: &[Stream], vector: &Vector, pair: &Expr, slot: &Expr) {
         let (strip, lanes) = (self.strip, self.strip.frame.lanes.held.columns());
         let row = self.row(b, &bands[0], pair);
@@ -284,7 +287,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Starts a copy of a vector of which the first `valid` samples exist: by `copy` if all or none do, else one by one.
+    /// Starts the copy of a vector with `valid` existing samples: by `copy` if all or none exist, else one by one.
     fn copy_end(&self, b: &mut Builder, part: Part, valid: Expr, lanes: i32, copy: impl Fn(&mut Builder)) {
         if self.strip.shape.rows == RowAlignment::Whole {
             return copy(b);
@@ -293,8 +296,8 @@ impl<'a> Input<'a> {
         b.if_else(is_cut, |b| self.copy_part(b, part, (0.into(), valid), lanes), copy);
     }
 
-    /// Starts copies of samples `from..to` of a vector; the others become zero. Copies of a vector that end early would do, but tools that check
-    /// accesses take them for reads of all of it.
+    /// Starts copies of samples `from..to` of a vector; the others become zero. A shortened vector copy would do, but
+    /// memory checkers take it for a read of the whole vector.
     fn copy_part(&self, b: &mut Builder, part: Part, (from, to): (Expr, Expr), lanes: i32) {
         let sample_type = self.strip.frame.options.sample;
         let Part { pointer, at, index } = part;
@@ -307,7 +310,7 @@ impl<'a> Input<'a> {
                 b.copy_async((self.strip.ring, Expr::from(at) + e), (pointer, source), 1, valid);
             });
         }
-        // Smaller than a copy can be: loads that do not wait for one another.
+        // Below the minimum size of a copy: independent loads instead.
         b.unrolled("e", 0, lanes, 1, |b, e| {
             let sample = b.declare("sample", sample_type);
             b.set(Place::Local(sample), storage_zero(sample_type));
@@ -319,7 +322,7 @@ impl<'a> Input<'a> {
         });
     }
 
-    /// Starts the copies of a row that may not be aligned.
+    /// Starts the copies of a row that may be unaligned.
     fn copy(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr) {
         let row_start = self.row_start(b, stream, pair);
         let lane = Expr::from(Builtin::ThreadX);
@@ -352,7 +355,7 @@ impl<'a> Input<'a> {
             lanes: lanes as u32,
             valid: valid.into(),
         };
-        // Where rows are not aligned a vector may begin before the row and end within it, or begin within it and end behind.
+        // In unaligned rows a vector may straddle the start or the end of the row.
         let begins_before = Expr::from(begin).lt(0.into()).and((Expr::from(begin) + lanes).gt(0.into()));
         let ends_behind = Expr::from(valid).gt(0.into()).and(Expr::from(valid).lt(lanes.into()));
         let part = Part { pointer: stream.pointer, at, index };
@@ -360,7 +363,7 @@ impl<'a> Input<'a> {
         b.if_else(begins_before.or(ends_behind), |b| self.copy_part(b, part, range, lanes), |b| b.push(copy));
     }
 
-    /// Takes the pair of rows in a slot of the ring to the front of the delay line.
+    /// Moves the pair of rows in a slot of the ring buffer to the front of the delay line.
     pub fn take(&self, b: &mut Builder, pair: Expr, slot: LocalId, line: &DelayLine) {
         let strip = self.strip;
         let slot = Expr::from(slot);
@@ -379,7 +382,7 @@ impl<'a> Input<'a> {
         let inside = !Expr::from(strip.frame.lanes.at_border);
         let simple = self.is_aligned().map_or(inside.clone(), |aligned| inside.and(aligned));
         b.if_else(simple, whole, |b| {
-            b.comment("at a border, or where rows are not aligned, lanes take what others fetched");
+            b.comment("at a border or in unaligned rows, lanes take samples that others fetched");
             if !strip.shares_copies {
                 b.push(Stmt::SyncWarp);
             }
@@ -387,7 +390,7 @@ impl<'a> Input<'a> {
         });
     }
 
-    /// Takes what `load` leaves in an array of the lane's samples of a pair, stream by stream.
+    /// Moves samples to the delay line, stream by stream. `load` fills an array with the lane's samples of a stream.
     fn take_with(&self, b: &mut Builder, line: &DelayLine, load: impl Fn(&mut Builder, &Stream, LocalId)) {
         let strip = self.strip;
         let raw = b.array("raw", strip.frame.options.sample, 2 * strip.shape.columns);
@@ -405,7 +408,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Phase and column, within the lane, of a stream's element.
+    /// Phase of a stream's element, and its column within the lane.
     fn column(&self, stream: &Stream, e: i32) -> (Phase, i32) {
         match stream.columns {
             None => (PHASES[e as usize % 2], e),
@@ -424,12 +427,12 @@ impl<'a> Input<'a> {
         let strip = self.strip;
         let Some(table) = strip.table else { return };
         let fill = |b: &mut Builder| {
-            b.comment("where in a row of the ring the samples stand that serve this lane's columns");
+            b.comment("positions in a row of the ring of the samples that serve this lane's columns");
             // Rows of the image, or the two bands of one row.
             let streams = self.streams();
             let streams = if streams[0].columns.is_some() { &streams[..2] } else { &streams[..1] };
             for stream in streams {
-                // Of an aligned row; others begin up to a vector later.
+                // The start in an aligned row; other rows begin up to a vector later.
                 let begin = self.lane_start(stream, strip.frame.lanes.base.into());
                 let lanes = self.lanes(stream);
                 let last = (31 + i32::from(strip.tail)) * lanes;
@@ -445,7 +448,7 @@ impl<'a> Input<'a> {
                         Some(Phase::Even) => k - strip.frame.lanes.held.start(0),
                         Some(Phase::Odd) => k,
                     };
-                    // Lanes whose results nobody needs may look beyond the ring.
+                    // Lanes whose results nobody needs may index past the ring buffer.
                     let last = if strip.shape.is_aligned() { last + lanes - 1 } else { last };
                     b.store(
                         Space::Shared(table),
@@ -475,7 +478,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Zero, of a storage type.
+/// Zero of a storage type.
 fn storage_zero(s: Scalar) -> Expr {
     use crate::ir::Literal;
     match s {

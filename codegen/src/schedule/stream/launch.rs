@@ -31,7 +31,7 @@ impl Fit {
         let parts = [job.width, job.height, job.parity[0], job.parity[1]];
         if self.border == Border::Untouched && parts.iter().any(|n| n % 2 != 0) {
             return refuse(format!(
-                "its walk knows no border rule for pairs that a border cuts: width ({}), height ({}) and the positions of the first column and row ({}, {}) must be even",
+                "this wavelet's walk cannot cut sample pairs at a border: width ({}), height ({}) and the positions of the first column and row ({}, {}) must be even",
                 parts[0], parts[1], parts[2], parts[3]
             ));
         }

@@ -152,11 +152,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let refuse = ScheduleError::limit("stream", scheme);
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
     if !shape.columns.is_power_of_two() || !(8..=16).contains(&(c * bytes)) || c < 2 {
-        return Err(refuse(
-            "the size of a lane's vector, which is 8 or 16 bytes of at least 2 samples,",
-            c * bytes,
-            16,
-        ));
+        return Err(refuse("bytes of a lane's vector (8 or 16, at least 2 samples)", c * bytes, 16));
     }
     // A rule that is never asked extends nothing, as `zero` does.
     let steps = options.direction.steps(scheme);
@@ -169,10 +165,10 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     // Rows that are not aligned cost up to c − 1 columns on the right.
     let skew = if shape.is_aligned() { 0 } else { c - 1 };
     let (left, useful) = useful_lanes(&halo, c, bytes, skew)
-        .map_err(|(required, available)| refuse("the halo of a strip, in lanes", required, available))?;
+        .map_err(|(required, available)| refuse("lanes of a strip's halo", required, available))?;
     let descent = Descent::new(&axis, &halo, options.boundary, border, arith, shape.columns);
     if descent.registers > MAX_REGISTERS {
-        return Err(refuse("the delay line, in registers a thread,", descent.registers, MAX_REGISTERS));
+        return Err(refuse("registers a thread for the delay line", descent.registers, MAX_REGISTERS));
     }
     Ok(Fit { asked, options, shape, arith, border, axis, descent, left, useful })
 }
@@ -187,11 +183,11 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleEr
         i64::from(shape.warps) * i64::from(shape.ring) * i64::from(slot_len) * options.sample.bytes() as i64;
     let refuse = ScheduleError::limit("stream", scheme);
     if shape.ring < 2 {
-        return Err(refuse("the number of row pairs in the ring", 2, shape.ring.into()));
+        return Err(refuse("row pairs in the ring buffer", 2, shape.ring.into()));
     }
     check_warps(shape.warps, &refuse)?;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
-        return Err(refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
+        return Err(refuse("bytes of a block's ring buffer", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
     }
 
     let mut builder = Builder::new(options.kernel_name(scheme, &shape.rows.kernel("stream")));

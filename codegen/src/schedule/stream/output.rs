@@ -1,4 +1,4 @@
-//! The finished pair leaves: four band rows (analysis) or two image rows (synthesis), as wide stores.
+//! Wide stores of a finished pair: four band rows (analysis) or two image rows (synthesis).
 
 use super::Strip;
 use crate::ir::build::Builder;
@@ -7,7 +7,8 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Across, DelayLine, Row, store_band, store_signal};
 use lifting_dsl::Phase;
 
-/// Stores the pair that is `delay` behind the front, if the chunk has it. `across` lifts its rows first where the horizontal axis comes last.
+/// Stores the pair `delay` behind the front, if it belongs to the chunk. `across` first lifts its rows if the
+/// horizontal axis comes last.
 pub fn store(
     b: &mut Builder,
     strip: &Strip,

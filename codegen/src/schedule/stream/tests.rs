@@ -1,4 +1,4 @@
-//! What the schedule refuses.
+//! Tests of refusals.
 
 use super::*;
 use crate::testing::extremes;

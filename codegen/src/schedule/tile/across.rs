@@ -1,4 +1,4 @@
-//! Along rows: a warp has a pair of rows at a time.
+//! Lifting along rows: a warp has a pair of rows at a time.
 
 use super::Tile;
 use crate::ir::build::Builder;
@@ -6,18 +6,18 @@ use crate::ir::{Builtin, Expr, LocalId, Scalar, Space, Stmt};
 use crate::schedule::Direction;
 use crate::schedule::level::{Across, PHASES, Row, Source, beside, store_band, store_signal, vectors_or_served};
 
-/// Row pairs that a warp has at once, at most: their instructions do not wait for one another.
+/// Maximum row pairs a warp holds at once: independent instructions hide each other's latency.
 const AT_ONCE: i32 = 2;
 
 /// A pair of rows in registers.
 struct Held {
-    /// Counted from the first in shared memory.
+    /// Index of the pair from the first in shared memory.
     pair: LocalId,
     rows: [Row; 2],
 }
 
 impl Tile<'_> {
-    /// Lifts all rows, from global to shared memory or the other way.
+    /// Lifts all rows, from global to shared memory or back.
     pub fn across(&self, b: &mut Builder) {
         let warps = self.plan.shape.warps as i32;
         let (pairs, _) = self.plan.held_pairs(self.across_first);
@@ -33,7 +33,7 @@ impl Tile<'_> {
         }
     }
 
-    /// The pairs that the warps of the block have in these rounds.
+    /// Lifts the pairs that the warps of the block have in these rounds.
     fn rows(&self, b: &mut Builder, rounds: &[i32], served: Option<&(LocalId, Vec<LocalId>)>) {
         let frame = self.frame;
         let (warps, columns) = (self.plan.shape.warps as i32, self.plan.shape.columns);

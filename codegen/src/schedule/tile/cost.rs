@@ -1,4 +1,4 @@
-//! What a launch should cost.
+//! Cost estimate of a `tile` launch.
 
 use super::Fit;
 use crate::machine::Machine;
@@ -16,7 +16,7 @@ impl Fit {
         let slower = if forward { c.scalar_store_latency } else { 1.0 };
         let columns = f64::from(self.shape.columns);
         let latency = (c.vertical_latency * down + c.horizontal_latency * across * columns) * slower;
-        // Each tile is a warp's strip and chunk, but of so many warps.
+        // A tile counts as a strip and chunk, of all warps of its block.
         let tiles = warps(job, self.columns(), (self.rows() / 2) as u32, machine);
         let shared = (tiles * f64::from(self.shape.warps)).min(c.resident_warps);
         Demand {

@@ -1,4 +1,4 @@
-//! Along columns: a thread has one column and a few row pairs of results.
+//! Lifting along columns: a thread has one column and a few row pairs of results.
 
 use super::Tile;
 use crate::ir::build::Builder;
@@ -8,7 +8,7 @@ use crate::schedule::level::{Column, Held, PHASES, Slab, Source, served_index};
 use lifting_dsl::Phase;
 
 impl Tile<'_> {
-    /// Lifts all columns, from shared to global memory or the other way.
+    /// Lifts all columns, from shared to global memory or back.
     pub fn down(&self, b: &mut Builder) {
         let (plan, frame) = (self.plan, self.frame);
         let (pairs, groups) = (plan.shape.pairs as i32, frame.lanes.held.columns());
@@ -23,7 +23,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Lifts a part of the columns: 32 of them, and the rows that a thread has at once.
+    /// Lifts a part of the columns: 32 of them, in as many rows as a thread holds at once.
     fn part(&self, b: &mut Builder, held: &Held, part: Expr) {
         let (plan, frame) = (self.plan, self.frame);
         let (pairs, groups) = (plan.shape.pairs as i32, frame.lanes.held.columns());
@@ -46,7 +46,7 @@ impl Tile<'_> {
         let frame = self.frame;
         self.cells.kinds(b, column, |b, kind| {
             let local = self.cells.local(column, kind);
-            // Of an image, the phase differs from lane to lane.
+            // In an image, the phase differs from lane to lane.
             let index = match kind {
                 Some(phase) => {
                     let k = (Expr::from(frame.lanes.base) >> 1) + local;
@@ -88,7 +88,7 @@ impl Tile<'_> {
         let (frame, plan) = (self.frame, self.plan);
         self.cells.kinds(b, column, |b, kind| {
             let local = b.let_("local", Scalar::I32, self.cells.local(column, kind));
-            // In halves of a lane's columns, or in columns.
+            // Positions count half the lane's columns, or all of them.
             let lane = match kind {
                 Some(_) => i64::from(plan.shape.columns) / 2,
                 None => plan.shape.columns.into(),
@@ -113,7 +113,7 @@ impl Tile<'_> {
         });
     }
 
-    /// Stores the results of a phase of rows of a column that exists.
+    /// Stores one phase of rows of an existing column.
     fn store_signal_ats(&self, b: &mut Builder, slab: &Slab, (kind, phase): (Option<Phase>, Phase), x: LocalId) {
         let (frame, params, plan) = (self.frame, self.frame.params, self.plan);
         let done = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
@@ -129,14 +129,14 @@ impl Tile<'_> {
             }
         };
         let out = b.let_("out", Scalar::I64, frame.index(array, row, column));
-        // The low band is read again by the next level; nobody reads the others soon.
+        // The next level reads the low band again; nobody reads the others soon.
         let cache = match (kind, phase) {
             (Some(Phase::Even), Phase::Even) | (None, _) => Cache::Default,
             _ => Cache::Streaming,
         };
         b.unrolled("row", 0, slab.pairs, 1, |b, k| {
             let pair = || Expr::from(done) + k.clone();
-            // No result is above row pair 0, whose even row is missing where the first row is at an odd position.
+            // The first result is row pair 0. Its even row is missing if the first row is at an odd position.
             let ends = pair().le(frame.lanes.held.last_index(1, phase));
             let starts = phase == Phase::Odd || plan.shape.aligned;
             b.if_(if starts { ends } else { ends.and(pair().ge(frame.lanes.held.first_index(1, phase))) }, |b| {

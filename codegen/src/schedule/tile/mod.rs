@@ -1,29 +1,27 @@
-//! rewrite: a scheme along both axes of an image → blocks of threads that hand a tile of it from one axis to the other
-//! through shared memory
+//! Both axes in one pass: a block passes a tile from one axis to the other through shared memory.
 //!
-//! A block of threads has a tile: [`Shape::rows`] rows of results, and in columns what the lanes of a warp hold,
-//! [`Shape::columns`] each, the outermost of them halo. Along rows a warp has the whole width of the tile, a pair of
-//! rows at a time, and lanes exchange edge values by shuffles (`schedule::lines`). Along columns a thread has one
-//! column and a few row pairs of results at a time, which it lifts with all that they depend on (`Slab`). The first
-//! axis is loaded from global memory, the second one stored there; in between, the tile stands in shared memory, with
-//! one barrier. Which axis that is, the plan's order of axes says.
+//! A thread block has a tile: [`Shape::rows`] rows of results, and the columns that the lanes of a warp hold,
+//! [`Shape::columns`] each, with halo in the outermost lanes. Along rows, a warp has the whole width of the tile, a
+//! pair of rows at a time, and lanes exchange edge values by shuffles (`schedule::lines`). Along columns, a thread has
+//! one column and a few row pairs of results at a time, and lifts them with all they depend on (`Slab`). The first axis
+//! loads from global memory, and the second one stores there. In between, the tile is in shared memory, behind one
+//! barrier. The plan's order of axes selects the first axis.
 //!
-//! So nobody waits for a neighbour, or walks: between the first load and the last store there are two loads and two
-//! stores, and as much arithmetic as one thread has in a row and in a column. That is what small images need, whose
-//! time is that of a single block; what it costs is that the halo is read again by each tile, and all of it goes
-//! through shared memory once.
+//! So no thread waits for a neighbour or walks. Between the first load and the last store there are two loads and two
+//! stores, plus the arithmetic of one thread's row and column. Small images need this, as their time is that of a
+//! single block. The price is that each tile reads its halo again, and that every sample passes through shared memory
+//! once.
 //!
-//! Between the axes, rows of bands stand apart: all columns of even index, then all of odd index. So threads beside one
-//! another read and write samples that are beside one another, in global memory too, and banks do not conflict.
+//! Between the axes, rows of bands are split: all even columns, then all odd ones. So neighbouring threads access
+//! neighbouring samples, in global memory too, without bank conflicts.
 //!
-//! After Matela 2009, "GPU-Based DWT Acceleration for JPEG2000" (a tile in shared memory, both axes, the four bands
-//! stored coalesced); there, tiles are those of JPEG 2000, without halo.
+//! After Matela 2009, "GPU-Based DWT Acceleration for JPEG2000" (a tile in shared memory, both axes, coalesced stores
+//! of the four bands). There, tiles are those of JPEG 2000 and have no halo.
 //!
-//! Kernels for rows that are aligned, of images whose first column and row are at even positions, are the fast ones;
-//! the others take any.
+//! The fast kernels require aligned rows, and the first column and row at even positions; the others take any rows.
 //!
-//! Border rules are those of `schedule::warp`: samples at a border are loaded each where the rule finds it, and what
-//! lifting would not keep is restored after each step.
+//! Border rules are those of `schedule::warp`. Each sample at a border is loaded from where the rule finds it. Samples
+//! that lifting would not keep are restored after each step.
 
 mod across;
 mod cost;
@@ -47,10 +45,10 @@ use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
 
-/// Most registers that the samples of a thread's column may take.
+/// Maximum registers for the samples of a thread's column.
 const MAX_REGISTERS: i64 = 104;
 
-/// How a scheme meets a tile: what is derived from it before any code is written.
+/// A scheme fitted to a tile: all that is derived before code is written.
 #[derive(Clone, Debug)]
 pub struct Fit {
     options: Options,
@@ -58,7 +56,7 @@ pub struct Fit {
     arith: Arithmetic,
     border: Border,
     axis: Axis,
-    /// Of the lifting steps.
+    /// Halo of the lifting steps.
     halo: Halo,
     /// Halo lanes on the left.
     left: i64,
@@ -66,11 +64,11 @@ pub struct Fit {
     useful: i64,
 }
 
-/// Derives how a scheme meets a tile.
+/// Fits a scheme to a tile.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's column has
-/// more samples than registers, or if the tile is all halo or more than shared memory holds.
+/// If the sample type is not in the scheme's domain, if the shape does not suit the samples, if a thread's column has
+/// more samples than registers, if the tile is all halo, or if it exceeds shared memory.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("tile", scheme);
@@ -78,7 +76,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     check_columns(shape.columns, options.sample, &refuse)?;
     check_warps(shape.warps, &refuse)?;
     if pairs < 1 || rows < 2 || rows % (2 * pairs) != 0 {
-        return Err(refuse("the number of rows, a multiple of those that a thread lifts at once,", 2 * pairs, rows));
+        return Err(refuse("rows of a tile (a positive multiple of the rows a thread lifts at once)", 2 * pairs, rows));
     }
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(scheme, options);
@@ -86,53 +84,53 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let sides = halo.pairs();
     let registers = 2 * (pairs + sides) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
-        return Err(refuse("a thread's part of a column, in registers,", registers, MAX_REGISTERS));
+        return Err(refuse("registers a thread for its part of a column", registers, MAX_REGISTERS));
     }
     let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
     let lanes = i64::from(shape.lanes);
     let useful = lanes - left - right;
     if useful < 1 {
-        return Err(refuse("the halo of a tile, in lanes,", left + right, lanes - 1));
+        return Err(refuse("lanes of a tile's halo", left + right, lanes - 1));
     }
     let bytes = (rows + 2 * sides) * lanes * c * cell_of(arith).bytes() as i64;
     if bytes > MAX_SHARED as i64 {
-        return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
+        return Err(refuse("bytes of shared memory for a tile", bytes, MAX_SHARED as i64));
     }
     Ok(Fit { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful })
 }
 
 impl Fit {
-    /// Columns of a tile, halo left out.
+    /// Columns of a tile without its halo.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
     }
 
-    /// Rows of a tile, halo left out.
+    /// Rows of a tile without its halo.
     pub fn rows(&self) -> i64 {
         self.shape.rows.into()
     }
 
-    /// Whether the kernel takes aligned rows only.
+    /// Whether the kernel requires aligned rows.
     pub fn is_for_aligned(&self) -> bool {
         self.shape.aligned
     }
 
-    /// Samples that are loaded for each that is stored.
+    /// Samples loaded for each sample stored.
     pub fn reads(&self) -> f64 {
         let sides = self.halo.pairs();
         let loaded = i64::from(self.shape.lanes * self.shape.columns) * (self.rows() + 2 * sides);
         loaded as f64 / (self.columns() * self.rows()) as f64
     }
 
-    /// The image, as threads hold so many columns of it.
+    /// The image, as threads hold `columns` columns of it.
     fn held(&self, params: &Params, columns: u32) -> Held {
         let aligned = self.shape.aligned;
         let held = params.held(self.options, self.arith, self.border, columns, aligned);
         if aligned { held.at_even_positions() } else { held }
     }
 
-    /// Row pairs that a warp lifts along rows, and those that a thread lifts along columns one after another, halo
-    /// included; by the usual order of axes.
+    /// Row pairs that a warp lifts along rows, and those that a thread lifts one after another along columns, halo
+    /// included, in the usual order of axes.
     pub fn rounds(&self) -> [i64; 2] {
         let sides = self.halo.pairs();
         let Shape { columns, rows, pairs, warps, .. } = self.shape;
@@ -142,14 +140,14 @@ impl Fit {
         [ceil(held.into()), ceil(parts) * (i64::from(pairs) + sides)]
     }
 
-    /// First and last of a warp's columns that are stored; the last one does not belong to them.
+    /// Columns `first..end` of a warp that are stored.
     fn results(&self) -> [i32; 2] {
         let lane = i64::from(self.shape.columns);
         [self.left * lane, (self.left + self.useful) * lane].map(|n| n as i32)
     }
 
-    /// Row pairs in shared memory, and how many of them come before the results: rows are loaded with the halo where
-    /// they are lifted first.
+    /// Row pairs in shared memory, and those of them before the results. Rows that are lifted first are loaded with
+    /// their halo.
     fn held_pairs(&self, across_first: bool) -> (i32, i32) {
         let results = self.shape.rows as i32 / 2;
         let [before, after] = [self.halo.pairs_before(), self.halo.pairs_after()].map(|n| n as i32);
@@ -157,11 +155,11 @@ impl Fit {
     }
 }
 
-/// What both parts of the kernel share.
+/// State shared by both axes of the kernel.
 struct Tile<'a> {
     frame: &'a Frame<'a>,
     plan: &'a Fit,
-    /// Between the axes.
+    /// The tile in shared memory between the axes.
     cells: Cells,
     /// First row pair of the tile's results.
     first: LocalId,
@@ -169,18 +167,22 @@ struct Tile<'a> {
     across_first: bool,
 }
 
-/// The kernel of a fit.
+/// Writes the kernel of a fit.
 fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let Fit { options, shape, arith, left, useful, .. } = *plan;
     let name = options.kernel_name(scheme, if shape.aligned { "tile_aligned" } else { "tile" });
     let mut builder = Builder::of_warps(name, shape.lanes);
     let b = &mut builder;
     b.doc(match options.direction {
-        Direction::Forward => "Analysis of both axes in one pass: a block hands a tile from one axis to the other.",
-        Direction::Inverse => "Synthesis of both axes in one pass: a block hands a tile from one axis to the other.",
+        Direction::Forward => {
+            "Analysis of both axes in one pass: a tile passes through shared memory between the axes."
+        }
+        Direction::Inverse => {
+            "Synthesis of both axes in one pass: a tile passes through shared memory between the axes."
+        }
     });
     b.doc(format!(
-        "A tile is {} x {} samples and its halo; {} columns a lane along rows, {} row pairs a thread along columns; border rule {}.",
+        "Tile {} x {} samples without halo; {} columns a lane, {} row pairs a thread; border rule {}.",
         plan.columns(),
         plan.rows(),
         shape.columns,

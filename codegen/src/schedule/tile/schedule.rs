@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `tile` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, WARP};
@@ -10,14 +10,14 @@ use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
 
-/// Blocks hand a tile from one axis to the other through shared memory.
+/// Blocks pass a tile from one axis to the other through shared memory.
 pub struct Schedule;
 
-/// The numbers of shapes.
+/// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("rows", 2, 512), Field::new("pairs", 1, 256), Field::WARPS];
 
 impl Shape {
-    /// The kernel's shape for such rows.
+    /// The kernel's shape for rows of an alignment.
     fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
         let ([columns, rows_of_tile, pairs, warps], lanes) = (shape.values(), shape.lanes());
         let aligned = rows != RowAlignment::Any;
@@ -25,7 +25,7 @@ impl Shape {
     }
 }
 
-/// As plans have it.
+/// The generic shape that plans hold.
 impl From<Shape> for schedule::Shape {
     fn from(shape: Shape) -> schedule::Shape {
         let Shape { columns, rows, pairs, warps, lanes, .. } = shape;
@@ -39,7 +39,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn about(&self) -> &'static str {
-        "Both axes in one pass: blocks hand tiles from one axis to the other through shared memory"
+        "Both axes in one pass, tiles in shared memory between them"
     }
 
     fn extent(&self) -> Extent {
@@ -79,7 +79,7 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
 
-    /// One for each shape, for aligned rows and for any.
+    /// Specimens of each shape, for aligned and for unaligned rows.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
         let of_shape = |shape: Shape| {
             let suffix = format!("_{}x{}x{}", shape.columns, shape.rows, shape.pairs);
@@ -92,8 +92,8 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
-    /// Two warps a block with 12 rows, and every number of columns that a lane may have: there with an odd number of
-    /// pairs for an even number of warps, and a part that a warp does not have.
+    /// Two warps a block with 12 rows, and one shape for every lane width. The latter have an odd number of pairs for
+    /// an even number of warps, so some warp lacks a part.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let bytes = options.sample.bytes() as u32;
         let columns = if bytes == 2 { 4 } else { 2 };

@@ -1,4 +1,4 @@
-//! The shape of a tile, chosen.
+//! Tile shapes of the `tile` schedule and their choice.
 
 use super::fit;
 use crate::ir::WARP;
@@ -7,10 +7,10 @@ use crate::schedule::{Direction, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
 
-/// Shape of a tile, and of a block of threads.
+/// Shape of a tile and of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Columns a lane along rows: a power of two of at least 2, of at most 16 bytes.
+    /// Columns a lane along rows: a power of two, at least 2 columns and at most 16 bytes.
     pub columns: u32,
     /// Rows of results, a multiple of twice `pairs`.
     pub rows: u32,
@@ -22,37 +22,35 @@ pub struct Shape {
     pub lanes: u32,
     /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
     pub min_blocks: u32,
-    /// Whether the kernel takes only rows that begin where a lane's vector begins, and images whose first column and
-    /// row are at even positions: it is faster.
+    /// Whether the kernel requires rows aligned to a lane's vector, and the first column and row at even positions.
+    /// Such kernels are faster.
     pub aligned: bool,
 }
 
-/// Columns a lane at most: 16 bytes of samples of 4 bytes. With more, a tile of small samples is too large for small
-/// images, and large ones are better off walking.
+/// Maximum columns a lane: 16 bytes of 4-byte samples. Wider tiles of small samples are too large for small images, and
+/// large images run better with a walking schedule.
 const COLUMNS: u32 = 4;
-/// Row pairs that a tile has in shared memory: two for each of 4 warps; twice that where half of them were halo or
-/// more.
+/// Row pairs of a tile in shared memory: two for each of 4 warps. Doubled if half of them or more would be halo.
 const PAIRS: i64 = 8;
-/// The longest halo, above and below, that is not.
+/// Longest halo in row pairs, above plus below, that needs no doubling.
 const SHORT_HALO: i64 = 2;
-/// Warps a block at most.
+/// Maximum warps a block.
 const WARPS: i64 = 8;
 
 impl Shape {
-    /// Shapes worth considering, the one for large images first. There, a warp has two pairs of rows, so that it does
-    /// not wait for its own shuffles, and a thread as long a part of a column as pays. Small images want more threads
-    /// for the same samples: half the columns a lane in analysis, and in synthesis, which loads columns, twice the
-    /// warps.
+    /// Shapes worth considering, the one for large images first. There a warp has two pairs of rows, to hide the
+    /// latency of its shuffles, and a thread has the longest part of a column that pays. Small images need more threads
+    /// for the same samples. Analysis halves the columns a lane; synthesis, which loads columns, doubles the warps.
     ///
     /// # Errors
-    /// If no shape holds the scheme: what stands against the first.
+    /// If no shape holds the scheme: the reason against the first.
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
         let sides = halo.pairs();
         let most = (16 / options.sample.bytes() as u32).min(COLUMNS);
         let candidates = match options.direction {
             Direction::Forward => {
-                // Rows are loaded with the halo, where they are lifted first: by the usual order of axes.
+                // Rows that are lifted first, as in the usual order of axes, are loaded with their halo.
                 let mut held = if sides <= SHORT_HALO { PAIRS } else { 2 * PAIRS };
                 while held < 2 * sides {
                     held += PAIRS;

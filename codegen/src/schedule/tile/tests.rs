@@ -1,4 +1,4 @@
-//! What the schedule proposes and refuses.
+//! Tests of proposals, refusals and launches.
 
 use super::*;
 use crate::ir::WARP;
@@ -8,7 +8,7 @@ use crate::schedule::level::{Array, Job};
 use crate::testing::{extremes, types, wavelets};
 use lifting_dsl::Boundary;
 
-/// Tiles so small that small images have several of them.
+/// A small tile shape: small images then have several tiles.
 fn small(scalar: Scalar) -> Shape {
     let columns = if scalar.bytes() == 2 { 4 } else { 2 };
     Shape { columns, rows: 12, pairs: 3, warps: 2, lanes: WARP, min_blocks: 0, aligned: false }
@@ -39,7 +39,7 @@ fn refusals_name_the_limit() {
     insta::assert_snapshot!(text);
 }
 
-/// What is proposed, large images first.
+/// Proposed shapes, those for large images first.
 #[test]
 fn proposals() {
     let mut text = String::new();
@@ -66,7 +66,7 @@ fn proposals() {
     insta::assert_snapshot!(text);
 }
 
-/// A grid has only so many rows of blocks; sizes that are not even are refused under `periodic`.
+/// Refused launches: too many rows of blocks, odd sizes under `periodic`, unaligned rows.
 #[test]
 fn launches() {
     let [_, legall53, _] = wavelets();

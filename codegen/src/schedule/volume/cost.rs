@@ -1,4 +1,4 @@
-//! What a launch should cost.
+//! Cost estimate of a `volume` launch.
 
 use super::Fit;
 use crate::machine::Machine;
@@ -7,7 +7,7 @@ use crate::schedule::demand::{Demand, samples};
 use crate::schedule::level::Job;
 
 impl Fit {
-    /// As long as the threads of blocks that follow one another have instructions.
+    /// Time by instructions of the threads of consecutive blocks.
     pub(super) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
         let c = &machine.constants().volume;
         let (operations, inverse) = (self.axis.operations(), usize::from(self.options.direction == Direction::Inverse));

@@ -1,4 +1,4 @@
-//! Analysis: rows, columns, and then along z what a thread has of them.
+//! Analysis of a volume: rows, columns, then each thread's samples along z.
 
 use super::Walk;
 use super::planes::{Ahead, Round};
@@ -8,7 +8,7 @@ use crate::schedule::level::{Column, DelayLine, PHASES, Row, Slab, beside};
 use lifting_dsl::Phase;
 
 impl Walk<'_> {
-    /// The whole walk.
+    /// Writes the whole analysis walk.
     pub fn forward(&self, b: &mut Builder) {
         let (frame, plan) = (&self.frame, self.plan);
         let held = plan.held(frame.params, 1);
@@ -22,7 +22,7 @@ impl Walk<'_> {
             let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first_row.into(), pairs));
             self.cells[z.parity() as usize].take_column(b, &slab, &column);
             slab.lift(b);
-            b.comment("what the thread has of the plane joins its delay line");
+            b.comment("the thread's samples of the plane join its delay line");
             let front = line.row(z, 0);
             b.unrolled("row", 0, pairs, 1, |b, k| {
                 for phase in PHASES {
@@ -34,7 +34,7 @@ impl Walk<'_> {
         };
         self.walk(b, &ahead, |b, pair, next| {
             let rounds: Vec<Vec<Row>> = ahead.rounds.iter().map(|round| self.take_rows(b, &ahead, round)).collect();
-            // As soon as there is room for it: what is lifted meanwhile is longer than the memory takes.
+            // Requests start once registers are free: lifting takes longer than memory.
             PHASES.into_iter().for_each(|z| next(b, z));
             for (round, rows) in ahead.rounds.iter().zip(&rounds) {
                 self.with_pair(b, round.warps, |b| self.hand_over(b, round, rows));
@@ -59,7 +59,7 @@ impl Walk<'_> {
         });
     }
 
-    /// A pair of rows of both planes, as they were loaded: even and odd, of the even plane and of the odd one.
+    /// Loads a pair of rows of both planes into registers: even and odd row of the even plane, then of the odd plane.
     fn take_rows(&self, b: &mut Builder, ahead: &Ahead, round: &Round) -> Vec<Row> {
         let (work, columns) = (self.frame.lanes.held.arith.work, self.plan.shape.columns);
         let row = |phase: &Phase| Row::single(b.array(&format!("{}_row", phase.name()), work, columns), 0);
@@ -72,7 +72,7 @@ impl Walk<'_> {
         rows
     }
 
-    /// The same, lifted, to shared memory.
+    /// Lifts a pair of rows and puts it into shared memory.
     fn hand_over(&self, b: &mut Builder, round: &Round, rows: &[Row]) {
         self.lift_rows(b, rows);
         for (cells, rows) in self.cells.iter().zip(rows.chunks(2)) {
@@ -82,7 +82,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A pair of rows of a plane, as it was loaded, to registers.
+    /// Copies a loaded pair of rows of a plane to registers.
     fn see(&self, b: &mut Builder, ahead: &Ahead, round: &Round, z: Phase, rows: &[Row]) {
         let (frame, cells) = (&self.frame, &self.cells[z.parity() as usize]);
         let sources = &round.sources[z.parity() as usize];
@@ -91,7 +91,7 @@ impl Walk<'_> {
         };
         let Some((vectors, _)) = &ahead.by_columns else { return see(b) };
         b.if_else(*vectors, see, |b| {
-            b.comment("columns beside one another were loaded by lanes beside one another");
+            b.comment("neighbouring columns were loaded by neighbouring lanes");
             for (source, _, raw) in sources {
                 for c in 0..frame.lanes.held.columns() {
                     let at = cells.row(round.pair, source.row) + beside(b, c);
@@ -107,7 +107,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Where a thread stores what it has of each plane.
+    /// Computes the store positions of a thread's samples of each plane.
     fn out_of_column(&self, b: &mut Builder, column: &Column, first_row: LocalId) -> Out {
         let (frame, plan, cells) = (&self.frame, self.plan, &self.cells[0]);
         let is_even = b.let_("is_even", Scalar::Bool, Expr::from(column.group).lt((cells.columns / 2).into()));
@@ -125,7 +125,7 @@ impl Walk<'_> {
         let stores = b.let_("stores", Scalar::Bool, inside.and(exists));
         let in_band = b.let_("column", Scalar::I32, of_kind(&|kind| frame.lanes.held.in_band(0, kind, x.into())));
         let mut cursor = |array: usize, z: Phase| {
-            // Of odd rows; those of even index may have one less before them.
+            // Position of odd rows; an even row may have one row less before it.
             let start = frame.index(array, first_row.into(), in_band.into());
             let plane = self.deep.in_band(2, z, Expr::from(self.first).max(self.deep.first_index(2, z)));
             (array, z, self.cursor(b, array, stores.into(), start, plane))
@@ -141,12 +141,12 @@ impl Walk<'_> {
             out.cursors.iter().filter(|cursor| cursor.1 == z).map(|&(array, _, cursor)| (array, cursor)).collect();
         b.if_(self.stores(cursors[0].1), |b| {
             self.cells[0].kinds(b, column, |b, kind| {
-                let kind = kind.expect("columns of even and of odd index stand apart");
+                let kind = kind.expect("even and odd columns are separate");
                 let outs = PHASES.map(|phase| {
                     let [x_band, y_band, z_band] = [kind, phase, z].map(|phase| phase.parity() as usize);
                     let band = 4 * z_band + 2 * y_band + x_band;
                     let array = 1 + band.min(1);
-                    let cursor = cursors.iter().find(|cursor| cursor.0 == array).expect("every array has one").1;
+                    let cursor = cursors.iter().find(|cursor| cursor.0 == array).expect("every array has a cursor").1;
                     let at = match phase {
                         Phase::Even if !frame.is_aligned() => {
                             let missing = self.count(frame.lanes.held.start(1));
@@ -156,7 +156,7 @@ impl Walk<'_> {
                     };
                     (phase, band, array, b.let_("at", self.counts(), at))
                 });
-                // The low band is read again by the next level; nobody reads the others soon.
+                // The next level reads the low band again; nobody reads the others soon.
                 let put = |b: &mut Builder, (phase, band, array, at): (Phase, usize, usize, LocalId), k: &Expr| {
                     let cache = if band == 0 { Cache::Default } else { Cache::Streaming };
                     let value = Expr::Elem(result, Box::new(k.clone() * 2 + phase.parity() as i32));
@@ -186,12 +186,12 @@ impl Walk<'_> {
     }
 }
 
-/// Where a thread stores what it has of each plane.
+/// Store positions of a thread's samples of each plane.
 struct Out {
     /// The first row pair.
     first_row: LocalId,
     /// Whether all rows of the thread's column exist.
     whole: LocalId,
-    /// Array, phase of planes, and where in the next one of these the first odd row of the thread's column is.
+    /// Array, phase of planes, and the position of the column's first odd row in the next such plane.
     cursors: [(usize, Phase, LocalId); 3],
 }

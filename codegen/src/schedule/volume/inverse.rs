@@ -1,4 +1,4 @@
-//! Synthesis: along z what a warp loads of the bands, then columns, then rows.
+//! Synthesis of a volume: a warp's samples of the bands along z, then columns, then rows.
 
 use super::Walk;
 use crate::ir::build::Builder;
@@ -7,7 +7,7 @@ use crate::schedule::level::{Cells, DelayLine, PHASES, Row, Slab, store_signal_a
 use lifting_dsl::Phase;
 
 impl Walk<'_> {
-    /// The whole walk.
+    /// Writes the whole synthesis walk.
     pub fn inverse(&self, b: &mut Builder) {
         let (frame, plan) = (&self.frame, self.plan);
         let held = plan.held(frame.params, 1);
@@ -17,7 +17,7 @@ impl Walk<'_> {
             self.rounds(plan.row_pairs()).map(|(first, warps)| self.out_of_rows(b, first, warps)).collect();
         let line = DelayLine::declare(b, &self.deep, &plan.axis, &plan.descent.window, 2);
         let columns = plan.shape.columns as i32;
-        // Where in what a thread holds of a plane a row stands.
+        // Position of a row in the samples that a thread holds of a plane.
         let row_of = |round: i32, phase: Phase| (2 * round + phase.parity() as i32) * columns;
         let take = |b: &mut Builder, z: Phase| {
             let front = line.row(z, 0);
@@ -75,8 +75,8 @@ impl Walk<'_> {
                     leave(b, Phase::Even, three);
                     b.barrier();
                     leave(b, Phase::Odd, one);
-                    b.comment("what the next pair of planes takes nobody reads any more");
-                    let parts = [one, two, three].map(|cells| cells.base.expect("parts begin somewhere"));
+                    b.comment("rotate the parts: the next pair of planes overwrites consumed ones");
+                    let parts = [one, two, three].map(|cells| cells.base.expect("every part has a base"));
                     let first = b.let_("part", Scalar::I32, parts[0]);
                     for (part, next) in parts.into_iter().zip([parts[1], parts[2], first]) {
                         b.set(Place::Local(part), next);
@@ -96,7 +96,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Where a warp stores a pair of rows of each plane.
+    /// Computes the store positions of a warp's pair of rows of each plane.
     fn out_of_rows(&self, b: &mut Builder, first: i32, warps: i32) -> Out {
         let frame = &self.frame;
         let pair = b.let_("row_pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
@@ -111,13 +111,13 @@ impl Walk<'_> {
         let cursors = if frame.is_aligned() {
             PHASES.map(|phase| cursor(phase, frame.lanes.x, exists(phase).and(frame.useful.into()))).into()
         } else {
-            // Which of a row's samples are stored is asked of each of them.
+            // A later check decides which samples of the row are stored.
             vec![cursor(Phase::Even, frame.lanes.base, exists(Phase::Odd).or(exists(Phase::Even)))]
         };
         Out { warps, pair, done, cursors }
     }
 
-    /// A pair of rows of a plane.
+    /// Stores a pair of rows of a plane.
     fn leave_rows(&self, b: &mut Builder, out: &Out, cells: &Cells) {
         let (frame, plan) = (&self.frame, self.plan);
         let rows = PHASES.map(|phase| {
@@ -146,14 +146,15 @@ impl Walk<'_> {
     }
 }
 
-/// Where a warp stores a pair of rows of each plane.
+/// Store positions of a warp's pair of rows of each plane.
 struct Out {
     /// Warps that have such a pair.
     warps: i32,
-    /// The pair, counted from the first in shared memory.
+    /// Index of the pair from the first in shared memory.
     pair: LocalId,
-    /// The pair, of the planes.
+    /// Index of the pair in the planes.
     done: LocalId,
-    /// Where in the next plane the lane's first samples of both rows are; or the warp's first of the even row, where rows need not be aligned: registers are short there.
+    /// Positions in the next plane of the lane's first samples of both rows. For unaligned rows, only the warp's first
+    /// of the even row, as registers are short there.
     cursors: Vec<LocalId>,
 }

@@ -1,13 +1,13 @@
-//! What a launch needs besides the arrays: whether it is legal, how long chunks are, what is aligned.
+//! Launch checks of the `volume` schedule: legality, chunk length, alignment.
 
 use super::Fit;
 use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_SIDE, Planes, SIGNAL_ALIGNED};
 use crate::schedule::{Options, ScheduleError, Tiles};
 use lifting_dsl::Boundary;
 
-/// Most blocks of a launch in y and in z.
+/// Maximum grid size in y and in z.
 const MAX_BLOCKS: i64 = 65535;
-/// How many lengths of chunks are considered: all, of axes that are no longer.
+/// Maximum number of chunk lengths to consider. Axes of at most this length try every one.
 const LENGTHS: i64 = 1024;
 
 fn ceil(n: i64, unit: i64) -> i64 {
@@ -23,7 +23,7 @@ impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
-    /// The first thing that stands against it.
+    /// The first reason against it.
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         self.planes(job).map(|_| ())
     }
@@ -32,9 +32,9 @@ impl Fit {
     pub(super) fn planes(&self, job: &Job) -> Result<Planes, ScheduleError> {
         let Options { sample, boundary, .. } = self.options;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "volume", what });
-        let Some(planes) = job.planes else { return refuse("it is of images, not of volumes".into()) };
+        let Some(planes) = job.planes else { return refuse("it is for images, this schedule is for volumes".into()) };
         job.check("volume", sample)?;
-        // The bands that are high along z, as those of an image.
+        // Checks the bands that are high along z like those of an image.
         Job { bands: planes.high, ..*job }.check("volume", sample)?;
         let (low, high) = (job.bands[1], planes.high[0]);
         if (low.pitch, low.stride) != (high.pitch, high.stride) {
@@ -50,7 +50,8 @@ impl Fit {
         let rows = [job.signal, job.bands[0], low].map(|array| array.pitch.saturating_mul(job.height.into()));
         if let Some(far) = planes.steps.into_iter().chain(rows).find(|&n| i32::try_from(n).is_err()) {
             return refuse(format!(
-                "from plane to plane, or from first row to last, are {far} samples, they must fit into 32 bits"
+                "consecutive planes, or the first and last rows, are {far} samples apart, this distance must fit into \
+                 32 bits"
             ));
         }
         let chunks = MAX_BLOCKS / i64::from(job.batch);
@@ -59,7 +60,7 @@ impl Fit {
         }
         let most = MAX_BLOCKS * self.rows();
         if i64::from(job.height) + i64::from(job.parity[1]) > most {
-            return refuse(format!("the height is {}, tiles of {} rows take {most}", job.height, self.rows()));
+            return refuse(format!("the height is {}, tiles of {} rows allow at most {most}", job.height, self.rows()));
         }
         job.check_pairs("volume", boundary)?;
         if boundary == Boundary::Periodic && planes.depth % 2 != 0 {
@@ -67,7 +68,8 @@ impl Fit {
         }
         if self.deep_border == Border::Untouched && (planes.depth % 2 != 0 || planes.parity != 0) {
             return refuse(format!(
-                "its walk knows no border rule for pairs of planes that a border cuts: the depth ({}) and the position of the first plane ({}) must be even",
+                "this wavelet's walk cannot cut plane pairs at a border: the depth ({}) and the position of the \
+                 first plane ({}) must be even",
                 planes.depth, planes.parity
             ));
         }
@@ -77,10 +79,10 @@ impl Fit {
         if self.shape.whole_sectors {
             let [tiles, most] = [self.columns(), self.widest()].map(|columns| ceil(job.width.into(), columns));
             if tiles > most {
-                return refuse(format!("{tiles} tiles in a row that store whole sectors, where {most} others will do"));
+                return refuse(format!("{tiles} tiles across with whole sectors, {most} tiles suffice without them"));
             }
         }
-        // Threads count the samples of a whole array in 32 bits, up to the pair of planes after the last one.
+        // Threads count the samples of a whole array in 32 bits, up to the pair of planes past the last one.
         let strides = [job.signal, job.bands[0], low].map(|array| array.stride);
         let far = |(stride, step): (i64, i64)| {
             let [images, planes] = [job.batch, planes.depth].map(i64::from);
@@ -88,13 +90,14 @@ impl Fit {
         };
         if let Some(far) = strides.into_iter().zip(planes.steps).map(far).find(|&n| i32::try_from(n).is_err()) {
             return refuse(format!(
-                "an array reaches {far} samples far, the kernel for rows of whole vectors counts them in 32 bits"
+                "an array spans {far} samples, the kernel for rows of whole vectors counts samples in 32 bits"
             ));
         }
         let columns = self.shape.columns as i32;
         if self.aligned(job, &planes) != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity != [0, 0] {
             return refuse(format!(
-                "rows must be aligned to {columns} samples, those of bands to {}, and the first column's and row's positions ({} and {}) must be even",
+                "rows must be aligned to {columns} samples, those of bands to {}, and the first column's and row's \
+                 positions ({} and {}) must be even",
                 columns / 2,
                 job.parity[0],
                 job.parity[1]
@@ -110,18 +113,18 @@ impl Fit {
         Ok(planes)
     }
 
-    /// Columns of tiles that store parts of sectors.
+    /// Columns of tiles that store partial sectors.
     fn widest(&self) -> i64 {
         (32 - self.lanes_of_halo()) * i64::from(self.shape.columns)
     }
 
-    /// Columns that a volume of whole vectors has more than.
+    /// Columns that a volume of whole vectors must exceed.
     fn beyond(&self) -> i64 {
         let halo = self.left.max(32 - self.left - self.useful) * i64::from(self.shape.columns);
         if self.reflects() { 0 } else { halo }
     }
 
-    /// What launchers need that have no fit at hand.
+    /// Parameters for launchers without a fit at hand.
     pub(super) fn tiled(&self) -> Tiles {
         Tiles {
             columns: self.columns(),
@@ -134,7 +137,7 @@ impl Fit {
         }
     }
 
-    /// Plane pairs that chunks must have at least: a grid has only so many blocks in z.
+    /// Minimum plane pairs in a chunk: the grid is limited in z.
     pub fn least_chunk(job: &Job) -> i32 {
         let most = (MAX_BLOCKS / i64::from(job.batch)).max(1);
         job.planes.map_or(1, |planes| ceil(pairs(&planes), most)) as i32
@@ -151,8 +154,8 @@ impl Fit {
         job.aligned(sample, columns) & high & steps
     }
 
-    /// Plane pairs that a block walks: so many that the last one ends as early as may be. Of what is left at the end of the axis blocks walk less, and as they come last, they fill
-    /// what the long ones leave of the last wave.
+    /// Plane pairs that a block walks, chosen so that the last block ends earliest. Blocks at the end of the axis walk
+    /// the shorter rest; they come last and fill the last wave.
     pub(super) fn plane_pairs(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
         let (pairs, least) = (pairs(planes), Fit::least_chunk(job));
         let lengths = (1..=LENGTHS).map(|part| ceil(pairs * part, LENGTHS) as i32).filter(|&chunk| chunk >= least);
@@ -160,7 +163,7 @@ impl Fit {
         lengths.min_by_key(|&chunk| (time(chunk), std::cmp::Reverse(chunk))).unwrap_or(pairs as i32)
     }
 
-    /// Plane pairs that are walked from the first block's begin to the last one's end.
+    /// Plane pairs walked from the start of the first block to the end of the last.
     pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> i64 {
         let resident = i64::from(multiprocessors.max(1)) * self.resident();
         let (chunk, pairs) = (i64::from(chunk.max(1)), job.planes.map_or(0, |planes| pairs(&planes)));
@@ -173,7 +176,7 @@ impl Fit {
             return late;
         }
         let short = rest + self.halo_pairs();
-        // Short blocks that end in time where the last round has no long one, and where it has.
+        // Short blocks that end in time: without a long block in the last round, and with one.
         let ended = |time: i64| (resident - over) * ((time - early) / short) + over * ((time - late) / short);
         let (mut from, mut to) = (late, late + ceil(tiles, resident) * short);
         while from < to {
@@ -195,7 +198,7 @@ impl Fit {
             * i64::from(batch)
     }
 
-    /// Blocks that a multiprocessor holds at once, as their threads are bounded.
+    /// Resident blocks a multiprocessor, given the kernel's launch bounds.
     pub fn resident(&self) -> i64 {
         i64::from((16 / self.shape.warps).max(1))
     }

@@ -1,29 +1,29 @@
-//! rewrite: a scheme along all three axes of a volume → blocks that walk along z with a tile of a plane, the z axis a
-//! delay line in registers
+//! All three axes of a volume in one pass: tiles walk along z, with a delay line in registers.
 //!
-//! A block owns a tile in x and y, and walks along a chunk of planes, a pair at a time. A plane goes through it as an
-//! image goes through `schedule::tile`: along rows a warp lifts a pair at a time, lanes exchanging edge values by
-//! shuffles; along columns a thread has one column and a few row pairs; in between, the tile stands in shared memory.
-//! What a thread has of a plane joins its delay line (`super::level`) along z. So every sample is read once and written
-//! once for all three axes; a tile pays its halo in x and y, a chunk its halo in z once.
+//! A block owns a tile in x and y and walks along a chunk of planes, one pair at a time. A plane passes through it like
+//! an image through `schedule::tile`. Along rows, a warp lifts a pair at a time, and lanes exchange edge values by
+//! shuffles. Along columns, a thread has one column and a few row pairs. In between, the tile is in shared memory. The
+//! thread's samples of a plane join its delay line (`super::level`) along z. So every sample is read once and written
+//! once for all three axes. A tile pays its halo in x and y, a chunk its halo in z once.
 //!
-//! Analysis lifts x, y, z: rows of both planes of a pair are loaded, lifted and handed over; a thread's results along
-//! columns are what its delay line holds, and its threads store. There are two barriers a pair: when all rows stand in
-//! shared memory, and when all have been taken from there. Synthesis undoes the axes in reverse: a delay line holds
-//! what a warp loads of the eight bands, rows with their halo; finished planes are handed over for the columns, and
-//! once more for the rows. Three parts of shared memory take turns, so that a plane's columns are lifted while the
-//! other's rows are: three barriers a pair; where they do not fit, one plane after the other and four. Other orders of
-//! the axes are for other schedules.
+//! Analysis lifts x, y, z. Rows of both planes of a pair are loaded, lifted and put into shared memory. A thread's
+//! results along columns enter its delay line, and its threads store. There are two barriers a pair: after all rows are
+//! in shared memory, and after all have been taken.
 //!
-//! Planes are loaded two ahead, into registers, as soon as those of the pair before have been seen.
+//! Synthesis undoes the axes in reverse. A delay line holds the samples of the eight bands that a warp loads, rows with
+//! their halo. Finished planes pass through shared memory for the columns, and again for the rows. Three parts of
+//! shared memory take turns, so that the columns of one plane and the rows of the other are lifted together: three
+//! barriers a pair. If they do not fit, planes take turns, with four barriers. Other axis orders are for other
+//! schedules.
+//!
+//! Planes are loaded into registers two ahead, as soon as the previous pair has been consumed.
 //!
 //! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`. The fast
-//! kernels are for rows of whole vectors: there, steps find what they read beyond a border among a lane's own columns,
-//! or lanes beyond it take what stands for theirs from others ([`super::level::Lanes`]); and samples are counted in 32
-//! bits.
+//! kernels require rows of whole vectors. Steps beyond a border then read a lane's own columns, or lanes beyond it take
+//! their extension from others ([`super::level::Lanes`]). Samples are counted in 32 bits.
 //!
 //! After Nguyen, Satish, Chhugani, Kim & Dubey 2010, "3.5-D Blocking Optimization for Stencil Computations on Modern
-//! CPUs and GPUs" (a tile in two axes streams along the third one), with the lifting steps' lags for the time steps.
+//! CPUs and GPUs" (a tile in two axes streams along the third), with the lags of lifting steps as time steps.
 
 mod cost;
 mod forward;
@@ -50,58 +50,57 @@ use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Scheme};
 use planes::Ahead;
 
-/// 32-bit registers that the threads of a block may have together.
+/// 32-bit registers of all threads of a block.
 const REGISTERS: i64 = 65536;
-/// Most registers of a thread: of the 255 that there are, nvcc wants some more of long steps.
+/// Maximum registers a thread: nvcc needs the rest of the 255 for long steps.
 const MOST_REGISTERS: i64 = 200;
-/// Registers of a thread besides samples, for samples of up to 4 bytes and for those of 8: with less left, nvcc spills.
+/// Registers a thread beyond samples, for samples of up to 4 bytes and of 8: with less, nvcc spills.
 const AROUND: [i64; 2] = [42, 56];
 
-/// How a scheme meets a volume: what is derived from it before any code is written.
+/// A scheme fitted to a volume: all that is derived before code is written.
 #[derive(Clone, Debug)]
 pub struct Fit {
     options: Options,
     shape: Shape,
     arith: Arithmetic,
-    /// Along rows and columns.
+    /// Border rule along rows and columns.
     border: Border,
-    /// Along z.
+    /// Border rule along z.
     deep_border: Border,
     axis: Axis,
-    /// Of the lifting steps.
+    /// Halo of the lifting steps in rows and columns.
     halo: Halo,
-    /// Along z.
+    /// Delay line along z.
     descent: Descent,
     /// Halo lanes on the left.
     left: i64,
     /// Lanes with results.
     useful: i64,
-    /// Whether in synthesis both planes of a pair are in shared memory at once, in three parts of it that they take
-    /// turns in.
+    /// Whether synthesis has both planes of a pair in shared memory at once, in three parts that take turns.
     turns: bool,
 }
 
-/// Derives how a scheme meets a volume.
+/// Fits a scheme to a volume.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if the shape
-/// does not suit the samples, if a thread has more samples than registers, or if the tile is all halo or more than
-/// shared memory holds.
+/// If the sample type is not in the scheme's domain, if the border rule needs symmetric steps, if the shape does not
+/// suit the samples, if a thread has more samples than registers, if the tile is all halo, or if it exceeds shared
+/// memory.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("volume", scheme);
     let (c, warps, pairs) = (i64::from(shape.columns), i64::from(shape.warps), i64::from(shape.pairs));
     check_columns(shape.columns, options.sample, &refuse)?;
     if !(1..=32).contains(&warps) || warps % c != 0 {
-        return Err(refuse("the number of warps a block, a multiple of the columns a lane,", warps, 32));
+        return Err(refuse("warps a block (a positive multiple of the columns a lane)", warps, 32));
     }
     if pairs < 1 {
-        return Err(refuse("the number of row pairs a thread, at least 1,", pairs, 1));
+        return Err(refuse("row pairs a thread (at least 1)", pairs, 1));
     }
     let axis = Axis::new(scheme, options);
     let steps = options.direction.steps(scheme);
     let border = Border::of(options.boundary, &steps);
-    // A rule that is never asked extends nothing, as `zero` does.
+    // A rule that no step reads extends nothing, as `zero` does.
     let (deep_border, deep_boundary) = match border {
         Border::Mirror if axis.actions.iter().all(is_local) => (Border::Untouched, Boundary::Zero),
         other => (other, options.boundary),
@@ -110,18 +109,14 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let halo = Halo::of(&axis.actions, options.boundary);
     let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
     if 32 - left - right < 1 {
-        return Err(refuse("the halo of a tile, in lanes,", left + right, 31));
+        return Err(refuse("lanes of a tile's halo", left + right, 31));
     }
     let (left, useful) = match shape.whole_sectors {
         true if !shape.aligned || options.direction == Direction::Inverse => {
-            return Err(refuse(
-                "the number of kernels that store whole sectors, in synthesis or of rows that begin anywhere,",
-                1,
-                0,
-            ));
+            return Err(refuse("whole-sector stores in synthesis or of unaligned rows", 1, 0));
         }
         true => useful_lanes(&halo, c, options.sample.bytes() as i64, 0)
-            .map_err(|(halo, most)| refuse("the halo of a tile, in lanes,", halo, most))?,
+            .map_err(|(halo, most)| refuse("lanes of a tile's halo", halo, most))?,
         false => (left, 32 - left - right),
     };
     let sides = halo.pairs();
@@ -135,25 +130,25 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let registers = samples + AROUND[usize::from(arith.work.bytes() > 4)];
     let available = (REGISTERS / (32 * warps)).min(MOST_REGISTERS);
     if registers > available {
-        return Err(refuse("what a thread holds of planes, in registers,", registers, available));
+        return Err(refuse("registers a thread for planes", registers, available));
     }
-    // Rows that begin anywhere leave no registers for it where samples are converted besides.
+    // Unaligned rows leave no registers for turns if samples are converted too.
     let turns = shape.aligned || options.sample.bytes() == arith.work.bytes();
     let plan = Fit { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns };
     let plan = if plan.bytes() > MAX_SHARED as i64 { Fit { turns: false, ..plan } } else { plan };
     if plan.bytes() > MAX_SHARED as i64 {
-        return Err(refuse("a tile, in bytes of shared memory,", plan.bytes(), MAX_SHARED as i64));
+        return Err(refuse("bytes of shared memory for a tile", plan.bytes(), MAX_SHARED as i64));
     }
     Ok(plan)
 }
 
 impl Fit {
-    /// Columns of a tile, halo left out.
+    /// Columns of a tile without its halo.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
     }
 
-    /// Rows of a tile, halo left out.
+    /// Rows of a tile without its halo.
     pub fn rows(&self) -> i64 {
         2 * i64::from(self.row_pairs())
     }
@@ -163,19 +158,18 @@ impl Fit {
         self.descent.halo_pairs()
     }
 
-    /// Whether steps along rows find what they read beyond a border among a lane's own columns, so that nothing need
-    /// stand there.
+    /// Whether steps along rows beyond a border read only a lane's own columns, so that no extension is stored.
     fn reflects(&self) -> bool {
         self.shape.aligned && self.axis.reflects(self.options.boundary, self.border, self.shape.columns)
     }
 
-    /// How many times each sample of a plane is loaded.
+    /// Loads of each sample of a plane.
     pub fn reads(&self) -> f64 {
         let loaded = 32 * i64::from(self.shape.columns) * 2 * i64::from(self.held_pairs());
         loaded as f64 / (self.columns() * self.rows()) as f64
     }
 
-    /// Pairs of samples that a thread lifts along all axes for each pair of planes, halo included.
+    /// Sample pairs that a thread lifts along all axes for each pair of planes, halo included.
     pub fn pairs_a_step(&self) -> f64 {
         let Shape { columns, pairs, warps, .. } = self.shape;
         let sides = self.halo.pairs() as f64;
@@ -189,7 +183,7 @@ impl Fit {
         rows + 2.0 * pairs + sides + along_z
     }
 
-    /// Lanes of halo that a tile has at least.
+    /// Minimum halo lanes of a tile.
     fn lanes_of_halo(&self) -> i64 {
         let c = i64::from(self.shape.columns);
         [self.halo.before, self.halo.after].map(|columns| (columns + c - 1) / c).into_iter().sum()
@@ -205,8 +199,8 @@ impl Fit {
         self.row_pairs() + self.halo.pairs() as i32
     }
 
-    /// Rows in each part of shared memory: planes of even and of odd index; before the columns and after them; or three
-    /// that are taken in turns.
+    /// Rows in each part of shared memory. Analysis: even and odd planes. Synthesis: before and after the columns, or
+    /// three parts in turns.
     fn cells_rows(&self) -> Vec<i32> {
         let [held, done] = [self.held_pairs(), self.row_pairs()].map(|pairs| 2 * pairs);
         match self.options.direction {
@@ -216,32 +210,32 @@ impl Fit {
         }
     }
 
-    /// Of shared memory.
+    /// Bytes of shared memory.
     fn bytes(&self) -> i64 {
         let cells = self.cells_rows().into_iter().map(i64::from).sum::<i64>() * 32 * i64::from(self.shape.columns);
         cells * cell_of(self.arith).bytes() as i64
     }
 
-    /// First and last of a warp's columns that are stored; the last one does not belong to them.
+    /// Columns `first..end` of a warp that are stored.
     fn results(&self) -> [i32; 2] {
         let lane = i64::from(self.shape.columns);
         [self.left * lane, (self.left + self.useful) * lane].map(|n| n as i32)
     }
 
-    /// The planes, as threads hold so many columns of them.
+    /// The planes, as threads hold `columns` columns of them.
     fn held(&self, params: &Params, columns: u32) -> Held {
         let aligned = self.shape.aligned;
         let held = params.held(self.options, self.arith, self.border, columns, aligned);
         if aligned { held.at_even_positions() } else { held }
     }
 
-    /// The volume, as threads hold so many samples of a plane.
+    /// The volume, as threads hold `samples` samples of a plane.
     fn held_along_z(&self, params: &Params, samples: u32) -> Held {
         params.held(self.options, self.arith, self.deep_border, samples, self.shape.aligned)
     }
 }
 
-/// What all parts of the kernel share.
+/// State shared by all parts of the kernel.
 struct Walk<'a> {
     frame: Frame<'a>,
     plan: &'a Fit,
@@ -252,20 +246,20 @@ struct Walk<'a> {
     first_row: LocalId,
     /// First plane pair of the chunk's results.
     first: LocalId,
-    /// Plane pairs that are walked: the first one, and the one after the last.
+    /// Plane pairs to walk, `first..end`.
     range: (LocalId, LocalId),
-    /// Samples from plane to plane, of type i32: signal, lll, the other bands.
+    /// Plane pitches in samples, of type i32: signal, lll, the other bands.
     planes: [LocalId; 3],
 }
 
 impl Walk<'_> {
-    /// The part of the columns that a thread has: there are as many parts as warps.
+    /// The thread's part of the columns; there is one part for each warp.
     fn column(&self, b: &mut Builder) -> Column {
         let shape = self.plan.shape;
         let mut column = Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32);
         if shape.whole_sectors {
-            // Of each kind of columns, those with results first. What is beyond the last ones nobody stores; where they
-            // are the tile's last, the halo before the first ones stands there.
+            // For each kind of columns, those with results come first. Nobody stores the columns past the last results;
+            // if these are the tile's last, the halo before the first ones wraps to there.
             let (groups, half) = (shape.columns as i32 / 2, 16 * shape.columns as i32);
             let first = self.plan.left as i32 * groups;
             let of_kind = Expr::from(column.group).and((groups - 1).into()) * 32 + Expr::from(Builtin::ThreadX) + first;
@@ -278,12 +272,12 @@ impl Walk<'_> {
         column
     }
 
-    /// Lifts rows, step by step, with what their lanes beyond a border stand for.
+    /// Lifts rows step by step, extended beyond borders.
     fn lift_rows(&self, b: &mut Builder, rows: &[Row]) {
         let (lanes, axis) = (&self.frame.lanes, &self.plan.axis);
         let lift = |b: &mut Builder, lanes: &Lanes| Across { lanes, axis }.lift_all(b, rows);
         if self.plan.reflects() {
-            // In all blocks: a branch would keep compilers from mixing this with what does not depend on it.
+            // In all blocks: a branch would keep compilers from interleaving this with independent code.
             let lanes = lanes.reflecting(b);
             return lift(b, &lanes);
         }
@@ -293,7 +287,7 @@ impl Walk<'_> {
         lift(b, lanes);
     }
 
-    /// Does something in the warps that have a pair in a round; `warps` of them.
+    /// Runs `body` in the first `warps` warps, which have a pair in a round.
     fn with_pair(&self, b: &mut Builder, warps: i32, body: impl FnOnce(&mut Builder)) {
         if warps == self.plan.shape.warps as i32 {
             body(b)
@@ -302,29 +296,29 @@ impl Walk<'_> {
         }
     }
 
-    /// The rounds in which warps take so many pairs of rows: each one's first pair, and how many warps have one.
+    /// The rounds in which warps take `pairs` row pairs: the first pair of each, and its number of busy warps.
     fn rounds(&self, pairs: i32) -> impl Iterator<Item = (i32, i32)> + use<> {
         let warps = self.plan.shape.warps as i32;
         (0..pairs).step_by(warps as usize).map(move |first| (first, (pairs - first).min(warps)))
     }
 
-    /// Type of what counts samples: where rows are aligned, an array has few enough of them for 32 bits.
+    /// Integer type of sample counts: 32 bits suffice for aligned rows.
     fn counts(&self) -> Scalar {
         if self.plan.shape.aligned { Scalar::I32 } else { Scalar::I64 }
     }
 
-    /// A number of samples.
+    /// A count of samples.
     fn count(&self, samples: impl Into<Expr>) -> Expr {
         samples.into().cast(self.counts())
     }
 
-    /// Samples from the first plane of an array to another one.
+    /// Offset of a plane from the first of an array, in samples.
     fn plane_start(&self, array: usize, plane: Expr) -> Expr {
         self.count(plane) * self.count(self.planes[array])
     }
 
-    /// Where a thread stores next; if it stores at all, else so far below any index that it stays below them. (It is
-    /// this one number that moves from plane to plane, as compilers would otherwise derive all of it again in each.)
+    /// Position of a thread's next store, or a value so low that it stays negative if the thread stores nothing. Only
+    /// this number moves from plane to plane; compilers would otherwise recompute all of it for each.
     fn cursor(&self, b: &mut Builder, array: usize, stores: Expr, index: Expr, plane: Expr) -> LocalId {
         let at = self.count(index) + self.plane_start(array, plane);
         let never = if self.plan.shape.aligned { i32::MIN.into() } else { Expr::i64(i64::MIN / 2) };
@@ -342,8 +336,8 @@ impl Walk<'_> {
         b.set(Place::Local(cursor), Expr::from(cursor) + self.count(self.planes[array]));
     }
 
-    /// Walks along the chunk: `step` does what is to be done for a pair of planes, and starts loading the next plane of
-    /// each phase once there is room for it.
+    /// Walks along the chunk. `step` handles a pair of planes, and starts loading the next plane of each phase once
+    /// registers are free.
     fn walk(
         &self,
         b: &mut Builder,
@@ -357,7 +351,7 @@ impl Walk<'_> {
         b.for_("pair", from, to, 1, |b, pair| {
             let next = |b: &mut Builder, z: Phase| {
                 let next = pair.clone() + 1;
-                b.comment("the next plane is on its way");
+                b.comment("request the next plane");
                 b.if_(next.clone().lt(to.into()), |b| self.request(b, ahead, z, next, false));
             };
             step(b, &pair, &next);
@@ -365,18 +359,19 @@ impl Walk<'_> {
     }
 }
 
-/// The kernel of a fit.
+/// Writes the kernel of a fit.
 fn write(plan: &Fit, scheme: &Scheme) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let name = options.kernel_name(scheme, &shape.takes().kernel("volume"));
     let mut builder = Builder::new(name);
     let b = &mut builder;
     b.doc(match options.direction {
-        Direction::Forward => "Analysis of all three axes in one pass: blocks walk along z with a tile of a plane.",
-        Direction::Inverse => "Synthesis of all three axes in one pass: blocks walk along z with a tile of a plane.",
+        Direction::Forward => "Analysis of all three axes in one pass: tiles walk along z.",
+        Direction::Inverse => "Synthesis of all three axes in one pass: tiles walk along z.",
     });
     b.doc(format!(
-        "A tile is {} x {} samples and its halo; {} columns a lane along rows, {} row pairs a thread along columns; results are {} plane pairs behind the front; border rule {}.",
+        "Tile {} x {} samples without halo; {} columns a lane, {} row pairs a thread; results lag {} plane pairs; \
+         border rule {}.",
         plan.columns(),
         plan.rows(),
         shape.columns,
@@ -395,7 +390,7 @@ fn write(plan: &Fit, scheme: &Scheme) -> Kernel {
     let chunk = || Expr::from(params.chunk);
     let pairs_z = (deep.end(2) + 1) >> 1;
     let chunks = (pairs_z.clone() + chunk() - 1) / chunk();
-    // The last chunk of an axis may be short: all volumes' last ones come last.
+    // The last chunk of an axis may be short: the last chunks of all volumes come last.
     let part = b.let_("part", Scalar::I32, Expr::from(Builtin::BlockZ) / Expr::from(params.batch));
     let volume = Expr::from(Builtin::BlockZ) - Expr::from(part) * Expr::from(params.batch);
     let volume = b.let_("volume", Scalar::I32, volume);

@@ -1,4 +1,4 @@
-//! How planes are loaded: ahead of the walk, to registers, where they wait as they stand in memory.
+//! Plane loads: ahead of the walk, to registers, in the form that memory has.
 
 use super::Walk;
 use crate::ir::build::Builder;
@@ -7,31 +7,30 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Border, Form, PHASES, Row, Source, scaled, vectors_or_served, word};
 use lifting_dsl::Phase;
 
-/// Pairs of rows that the warps of a block load at once, one each.
+/// A round of loads: row pairs that the warps of a block load at once, one each.
 pub struct Round {
-    /// Which of a warp's rounds this is.
+    /// Index of the round in each warp.
     pub index: i32,
     /// The warp's pair, counted from the first in shared memory.
     pub pair: LocalId,
-    /// Warps that have one.
+    /// Warps that have a pair in this round.
     pub warps: i32,
-    /// For both phases of planes: what is loaded, from which sample of a plane, to which registers.
+    /// Loads for both phases of planes: source, first sample in a plane, destination registers.
     pub sources: [Vec<(Source, LocalId, LocalId)>; 2],
 }
 
-/// What is loaded of planes that are still ahead.
+/// Loads of planes ahead of the walk.
 pub struct Ahead {
-    /// [`Walk::by_columns`], where rows need not be whole vectors.
+    /// [`Walk::by_columns`], for unaligned rows.
     pub by_columns: Option<(LocalId, Vec<LocalId>)>,
-    /// For both phases of planes: the arrays that they are loaded from, and the index of the first sample of the plane
-    /// that was loaded last.
+    /// For both phases of planes: the arrays to load from, and the index of the first sample of the last loaded plane.
     pub planes: [Vec<(usize, LocalId)>; 2],
     pub rounds: Vec<Round>,
 }
 
 impl Walk<'_> {
-    /// Where lanes may have to load their columns one by one: whether this one does not, and where in a row each
-    /// column's sample is, counted from the lane's first.
+    /// For unaligned rows: whether this lane can load vectors, and the position of each column's sample from the lane's
+    /// first.
     fn by_columns(&self, b: &mut Builder) -> (LocalId, Vec<LocalId>) {
         let frame = &self.frame;
         let (vectors, served) = vectors_or_served(b, frame);
@@ -45,7 +44,7 @@ impl Walk<'_> {
         (vectors, served)
     }
 
-    /// Declares what planes are loaded to, and where from.
+    /// Declares the registers and sources of plane loads.
     pub fn ahead(&self, b: &mut Builder) -> Ahead {
         let (frame, plan) = (&self.frame, self.plan);
         let (by_columns, x) = match frame.is_aligned() {
@@ -85,7 +84,7 @@ impl Walk<'_> {
         Ahead { by_columns, planes, rounds }
     }
 
-    /// Starts loading the planes of a phase: the first one, or the one that follows the last.
+    /// Requests the planes of a phase: the first one, or the next.
     pub fn request(&self, b: &mut Builder, ahead: &Ahead, z: Phase, pair: Expr, is_first: bool) {
         let frame = &self.frame;
         let planes = &ahead.planes[z.parity() as usize];
@@ -116,7 +115,7 @@ impl Walk<'_> {
                 let each = |b: &mut Builder, load: &dyn Fn(&mut Builder, &Source, LocalId, Expr)| {
                     for loaded in sources {
                         let (at, raw) = at(loaded);
-                        // One number: added to a pointer one after the other, two would be counted in 64 bits.
+                        // One number: added to a pointer separately, two would be widened to 64 bits.
                         let at = b.let_("first", self.counts(), at);
                         load(b, &loaded.0, raw, at.into());
                     }
@@ -132,15 +131,15 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether 16-bit integers wait in words of two, as they were loaded: nvcc takes words apart where they are loaded,
-    /// and so waits for them there.
+    /// Whether 16-bit integers stay packed in words as loaded. Otherwise nvcc unpacks words at the load and so waits
+    /// for them there.
     fn in_words(&self) -> bool {
         self.plan.shape.aligned
             && self.frame.options.sample == Scalar::I16
             && self.samples_of_a_lane().is_multiple_of(2)
     }
 
-    /// How many samples a lane loads of a row of an array.
+    /// Samples of a row of an array that a lane loads.
     fn samples_of_a_lane(&self) -> u32 {
         match self.frame.options.direction {
             Direction::Forward => self.plan.shape.columns,
@@ -148,7 +147,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Starts loading the lane's samples of a row at once, from an index on.
+    /// Requests the lane's samples of a row at once, from an index on.
     fn fetch(&self, b: &mut Builder, source: &Source, raw: LocalId, at: Expr) {
         if !self.in_words() {
             return source.fetch(b, &self.frame, raw, at);
@@ -161,7 +160,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What was loaded at once, as the steps see it.
+    /// Copies samples that were loaded at once to the form that the steps read.
     pub fn see_whole(&self, b: &mut Builder, source: &Source, row: &Row, raw: LocalId) {
         if !self.in_words() {
             return source.see(b, &self.frame, row, raw);
@@ -172,7 +171,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the plane that serves a pair, wherever that is.
+    /// Finds the plane that serves a pair under the border rule.
     fn find(&self, b: &mut Builder, planes: &[(usize, LocalId)], z: Phase, pair: Expr) {
         let deep = &self.deep;
         let k = b.let_("plane", Scalar::I32, pair);

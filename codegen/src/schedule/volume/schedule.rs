@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `volume` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
@@ -10,14 +10,14 @@ use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
 
-/// All three axes at once: blocks walk along the last one with a tile of a plane.
+/// All three axes at once: tiles of planes walk along the third.
 pub struct Schedule;
 
-/// The numbers of shapes.
+/// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("pairs", 1, 64), Field::WARPS, Field::CHUNK];
 
 impl Shape {
-    /// The kernel's shape for such rows: whole ones where its stores are whole sectors at no cost.
+    /// The kernel's shape for rows of an alignment. Whole rows select whole-sector stores.
     fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
         let [columns, pairs, warps] = shape.values();
         let (aligned, whole_sectors) = (rows.is_aligned(), rows == RowAlignment::Whole);
@@ -25,7 +25,7 @@ impl Shape {
     }
 }
 
-/// As plans have it, with chunks as long as suits the device.
+/// The generic shape that plans hold, with chunk lengths left to the device.
 impl From<Shape> for schedule::Shape {
     fn from(shape: Shape) -> schedule::Shape {
         let Shape { columns, pairs, warps, .. } = shape;
@@ -39,7 +39,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn about(&self) -> &'static str {
-        "All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane"
+        "All three axes of a volume in one pass, tiles walk along the last"
     }
 
     fn extent(&self) -> Extent {
@@ -81,7 +81,7 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
 
-    /// One for each shape, for aligned rows, with whole sectors and without, and for any.
+    /// Specimens of each shape: aligned rows with and without whole sectors, and unaligned rows.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
         let forward = options.direction == Direction::Forward;
         let of_shape = |shape: Shape| {
@@ -93,7 +93,7 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
-    /// Tiles of few rows, and as many columns a lane as there can be.
+    /// Tiles of few rows, with the smallest and the largest lane width.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let bytes = options.sample.bytes() as u32;
         let (columns, warps) = match bytes {
@@ -115,7 +115,7 @@ impl schedule::Schedule for Schedule {
 }
 
 impl schedule::Fit for Fit {
-    /// [`RowAlignment::Whole`] are those whose bands' sectors it stores whole.
+    /// [`RowAlignment::Whole`] selects whole-sector stores of bands.
     fn alignment(&self) -> RowAlignment {
         self.shape.takes()
     }

@@ -1,14 +1,14 @@
-//! The shape of a tile that walks, chosen.
+//! Tile shapes of the `volume` schedule and their choice.
 
 use super::fit;
 use crate::schedule::level::RowAlignment;
 use crate::schedule::{Options, ScheduleError};
 use lifting_dsl::Scheme;
 
-/// Shape of a tile, and of a block of threads.
+/// Shape of a tile and of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Columns a lane along rows: a power of two of at least 2, of at most 16 bytes.
+    /// Columns a lane along rows: a power of two, at least 2 columns and at most 16 bytes.
     pub columns: u32,
     /// Row pairs of results that a thread lifts along columns. A tile has `pairs · warps / columns` of them.
     pub pairs: u32,
@@ -16,21 +16,23 @@ pub struct Shape {
     pub warps: u32,
     /// Resident blocks a multiprocessor to ask for; 0 asks for one.
     pub min_blocks: u32,
-    /// Whether the kernel takes only rows that begin where a lane's vector begins and consist of whole vectors, and planes whose first column and row are at even
-    /// positions: it is faster.
+    /// Whether the kernel requires rows of whole lane vectors, aligned to them, with the first column and row at even
+    /// positions. Such kernels are faster.
     pub aligned: bool,
-    /// Whether fewer lanes have results than could, so that warps store whole 32-byte sectors: analysis, where rows are aligned; it takes only volumes in which this costs no tile.
+    /// Whether some lanes idle so that warps store whole 32-byte sectors: in analysis of aligned rows, for volumes
+    /// where this adds no tile.
     pub whole_sectors: bool,
 }
 
-/// Columns a lane at most: 16 bytes of samples of 4 bytes.
+/// Maximum columns a lane: 16 bytes of 4-byte samples.
 const COLUMNS: u32 = 4;
 
-/// Row pairs a thread and warps a block, the best first: as many threads as a multiprocessor has registers for at 128 each, and as large a tile as they hold.
+/// Row pairs a thread and warps a block, best first: threads for all registers of a multiprocessor at 128 each, and the
+/// largest tile they hold.
 const CANDIDATES: [(u32, u32); 5] = [(3, 16), (2, 16), (1, 16), (2, 8), (1, 8)];
 
 impl Shape {
-    /// Which rows the kernel takes.
+    /// Row alignment the kernel requires.
     pub(super) fn takes(self) -> RowAlignment {
         match (self.aligned, self.whole_sectors) {
             (false, _) => RowAlignment::Any,
@@ -42,7 +44,7 @@ impl Shape {
     /// Shapes worth considering: the largest tile that the threads of a block hold.
     ///
     /// # Errors
-    /// If no shape holds the scheme: what stands against the largest.
+    /// If no shape holds the scheme: the reason against the largest.
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let columns = (16 / options.sample.bytes() as u32).min(COLUMNS);
         let shape =

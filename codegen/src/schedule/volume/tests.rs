@@ -1,4 +1,4 @@
-//! What the schedule refuses, and how long launches take.
+//! Tests of refusals and launch durations.
 
 use super::*;
 use crate::machine::Machine;
@@ -6,7 +6,7 @@ use crate::schedule::Fit as _;
 use crate::schedule::level::{Array, Job, Planes};
 use crate::testing::wavelets;
 
-/// Tiles so small that small volumes have several of them.
+/// A small tile shape: small volumes then have several tiles.
 fn small(options: Options) -> Shape {
     let (columns, warps) = match options.sample.bytes() {
         2 => (4, 8),
@@ -16,9 +16,9 @@ fn small(options: Options) -> Shape {
     Shape { columns, pairs: 1, warps, min_blocks: 0, aligned: false, whole_sectors: false }
 }
 
-/// A batch of volumes of 4-byte samples whose rows are aligned.
+/// A batch of volumes of 4-byte samples with aligned rows.
 fn job([depth, height, width]: [i32; 3], batch: i32) -> Job {
-    // Of the signal, and of bands.
+    // Pitches of the signal and of bands.
     let pitches = [width + 2, (width + 1) / 2 + 2].map(|pitch| (i64::from(pitch) + 15) / 16 * 16);
     let steps = [0, 1, 1].map(|i: usize| pitches[i] * i64::from([height, (height + 1) / 2][i]) + 16);
     let array = |i: usize| Array {
@@ -66,7 +66,7 @@ fn refusals_name_the_limit() {
     insta::assert_snapshot!(text);
 }
 
-/// What is refused of launches, and how long chunks are.
+/// Refused launches and chosen chunk lengths.
 #[test]
 fn launches() {
     let [_, legall53, cdf97] = wavelets();
@@ -82,7 +82,7 @@ fn launches() {
     assert_eq!(aligned.accepts(&whole), Ok(()));
     let planes = whole.planes.expect("it is a volume");
     let with = |planes: Planes| Job { planes: Some(planes), ..whole };
-    // Tiles of 120 and of 112 columns.
+    // Tiles of 112 columns that store whole sectors, against 120 without.
     let sectors = fit(
         &legall53,
         options(Scalar::I32, Boundary::Periodic),
@@ -116,7 +116,7 @@ fn launches() {
     insta::assert_snapshot!(text);
     assert_eq!(symmetric.accepts(&with(Planes { depth: 1 << 19, ..planes })), Ok(()));
     assert_eq!(sectors.accepts(&job([8, 8, 512], 1)), Ok(()));
-    // Chunks with which the last block ends as early as may be.
+    // The chosen chunks make the last block end earliest.
     let options = options(Scalar::F32, Boundary::WholeSymmetric);
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
     let block = fit(&cdf97, options, shape).expect("a tile");
@@ -124,8 +124,8 @@ fn launches() {
     insta::assert_snapshot!(format!("{:?}", [64, 128, 256, 512].map(chunk)));
 }
 
-/// Blocks that are taken up in order, as multiprocessors become free, end when `duration` says, with long and with
-/// short chunks.
+/// `duration` predicts when the last block ends. A simulation starts blocks in order as multiprocessors become free,
+/// with long and short chunks.
 #[test]
 fn durations() {
     let [.., cdf97] = wavelets();

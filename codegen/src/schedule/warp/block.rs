@@ -1,4 +1,4 @@
-//! The kernel of a fit: a warp's block is loaded (`load`), lifted along both axes, and stored (`store`).
+//! Warp kernel: loads a warp's block (`load`), lifts it along both axes and stores it (`store`).
 
 use super::Fit;
 use crate::ir::build::Builder;
@@ -7,7 +7,7 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Across, Form, Frame, Lanes, Order, PHASES, Params, Row, RowAlignment, Runs, Sink, Slab};
 use lifting_dsl::Scheme;
 
-/// The kernel of a fit.
+/// Writes the kernel of a fit.
 pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let mut builder = Builder::new(options.kernel_name(scheme, &shape.takes.kernel("warp")));
@@ -18,7 +18,7 @@ pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     });
     let (columns, rows) = (32 * shape.columns, shape.rows);
     b.doc(format!(
-        "Of {columns} x {rows} samples that are loaded, {} x {} are stored; {} columns a lane; border rule {}.",
+        "Loads {columns} x {rows} samples, stores {} x {}; {} columns a lane; border rule {}.",
         plan.columns(),
         plan.rows(),
         shape.columns,
@@ -31,7 +31,7 @@ pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let before = if shifts { shape.columns as i32 } else { 0 };
     let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), before);
     let pairs_y = (end_y.clone() + 1) >> 1;
-    // Warps of a block stand below one another: rows that two of them read are in the cache of their multiprocessor.
+    // The warps of a block lie below one another, so rows that two of them read are in their multiprocessor's cache.
     let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
     let pitches = params.narrow_pitches(b);
     let (warps, pairs) = (shape.warps as i32, plan.pairs as i32);
@@ -45,7 +45,7 @@ pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
         Tile { frame: &frame, slab, plan }.lift(b, order, stored);
     });
     let strip = plan.columns() as i32;
-    // The last vector of a row may begin in the columns after the last.
+    // The last vector of a row may begin in the columns past the last one.
     let blocks = (pairs_y + (pairs - 1)) / pairs;
     let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (blocks + (warps - 1)) / warps, params.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
@@ -53,7 +53,7 @@ pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     kernel
 }
 
-/// The block at hand.
+/// One warp's block of samples.
 pub struct Tile<'a> {
     pub frame: &'a Frame<'a>,
     pub slab: Slab<'a>,
@@ -61,7 +61,7 @@ pub struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Loads the block, lifts it, stores its results, which then stand in registers as `stored` says.
+    /// Loads the block, lifts it and stores its results, in registers arranged as `stored`.
     fn lift(&self, b: &mut Builder, order: Order, stored: Form) {
         let slab = &self.slab;
         let columns = self.frame.lanes.held.columns();
@@ -109,13 +109,13 @@ impl Tile<'_> {
         done.store(b);
     }
 
-    /// Whether rows of an array are shifted, where it pays to ask: of an image whose rows are aligned the low band is
-    /// not, and so is every second other one.
+    /// Whether rows of an array are shifted, where the test pays off. In an aligned image the low band is not shifted,
+    /// nor is every second row of the other bands.
     pub fn is_shifted(&self, sink: &Sink) -> Option<Expr> {
         (self.frame.takes == RowAlignment::Image).then(|| !Runs::stand_aligned(self.frame, sink))
     }
 
-    /// The lane's runs of rows from a pair on: of an image, even and odd rows are of one array.
+    /// The lane's runs of rows from a pair on. Even and odd rows of an image share one array, hence one run.
     pub fn runs(&self, b: &mut Builder, sinks: &[Sink], pair: Expr) -> Vec<Runs> {
         let mut runs: Vec<Runs> = Vec::new();
         for sink in sinks {

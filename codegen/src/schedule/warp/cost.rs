@@ -1,4 +1,4 @@
-//! What a launch should cost.
+//! Cost estimate of a `warp` launch.
 
 use super::Fit;
 use crate::machine::Machine;
@@ -12,7 +12,7 @@ impl Fit {
         let (operations, inverse) = (self.axis.operations(), usize::from(self.options.direction == Direction::Inverse));
         let (packed, lane) = (usize::from(self.shape.packed), self.shape.columns as usize / 2);
         let (reads, columns) = (self.reads(), f64::from(self.shape.columns));
-        // Of a lane, in each row: of two bands, or of the image.
+        // Stores of a lane in each row: to two bands, or to the image.
         let (stores, tiny) = match (self.options.direction, lane * self.options.sample.bytes()) {
             (Direction::Inverse, _) => (1.0, 0.0),
             (Direction::Forward, ..8) => (2.0, c.partial_sector_cost),

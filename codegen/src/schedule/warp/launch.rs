@@ -1,24 +1,24 @@
-//! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
+//! Launch checks of the `warp` schedule: legality, block count, alignment.
 
 use super::Fit;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::{Job, RowAlignment, Runs};
 
-/// Blocks in y.
+/// Maximum grid size in y.
 const MAX_BLOCKS: i64 = 65535;
 
 impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
-    /// The first thing that stands against it.
+    /// The first reason against it.
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("warp", self.options.sample)?;
         job.check_pairs("warp", self.options.boundary)?;
         let pitches = [job.signal, job.bands[0], job.bands[1]].map(|array| array.pitch.abs());
         let (pitch, most) = (pitches.into_iter().max().unwrap_or(0), Runs::REACH / i64::from(self.shape.rows));
         if self.gives + self.has > 0 && pitch > most {
-            let what = format!("a pitch is {pitch}, it must be at most {most} where rows begin anywhere");
+            let what = format!("a pitch is {pitch}, it must be at most {most} for unaligned rows");
             return Err(ScheduleError::Launch { schedule: "warp", what });
         }
         job.check_batch("warp")?;
@@ -30,13 +30,13 @@ impl Fit {
             job.check_alignment("warp", self.options.sample, self.shape.columns, self.shape.takes.is_aligned())?;
         }
         if self.blocks(job) > MAX_BLOCKS * i64::from(self.shape.warps) {
-            let what = format!("the height is {}, more than a grid has blocks of {} rows", job.height, self.rows());
+            let what = format!("the height is {}, too many rows for a grid of {}-row blocks", job.height, self.rows());
             return Err(ScheduleError::Launch { schedule: "warp", what });
         }
         Ok(())
     }
 
-    /// Blocks below one another.
+    /// Blocks along the height.
     fn blocks(&self, job: &Job) -> i64 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         (pairs + self.pairs - 1) / self.pairs

@@ -1,4 +1,4 @@
-//! How a block is loaded: as whole vectors wherever that can be, else each sample where the border rule finds it.
+//! Block loads: whole vectors where possible, else single samples found by the border rule.
 
 use super::block::Tile;
 use crate::ir::build::Builder;
@@ -7,8 +7,7 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Border, Form, PHASES, Row, RowAlignment, Runs, Sink, Source, served_column};
 use lifting_dsl::Boundary;
 
-/// Samples that a lane of 8 columns asks for at once where it gathers them for pairs: as many as registers hold beside
-/// those that are there.
+/// Samples that a lane of 8 columns requests at once when it gathers for packed form: as many as its registers hold.
 const GATHERED_AT_ONCE: u32 = 56;
 
 impl Tile<'_> {
@@ -16,7 +15,7 @@ impl Tile<'_> {
     pub fn load(&self, b: &mut Builder) {
         let frame = self.frame;
         if self.plan.reflects() {
-            // Lanes beyond a border load any vector that there is: no step reads it.
+            // Lanes beyond a border may load any existing vector: no step reads it.
             let x = frame.lanes.inner_x(b);
             return self.load_vectors(b, x);
         }
@@ -24,7 +23,7 @@ impl Tile<'_> {
             let (left, useful) = (self.plan.left, self.plan.useful);
             match frame.lanes.narrow(left.max(32 - left - useful) as i32) {
                 Some(narrow) => {
-                    let why = "the image is as narrow as what lies beyond its borders";
+                    let why = "an image within the width of the halo";
                     b.if_else(narrow, |b| self.gather(b, why), |b| self.load_whole(b));
                 }
                 None => self.load_whole(b),
@@ -39,7 +38,7 @@ impl Tile<'_> {
         );
     }
 
-    /// Rows that begin anywhere: all vectors first, then to where they belong.
+    /// Loads unaligned rows: all vectors first, then shifts them to their lanes.
     fn load_shifted(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let (sources, height) = (Source::all(frame), slab.height());
@@ -99,7 +98,7 @@ impl Tile<'_> {
         );
     }
 
-    /// All pairs of rows, and what they are loaded from.
+    /// Runs `body` for every row pair of the block and each of its sources.
     fn each_row(&self, b: &mut Builder, body: &dyn Fn(&mut Builder, Expr, &Source)) {
         b.unrolled("row", 0, self.slab.height(), 1, |b, k| {
             for source in Source::all(self.frame) {
@@ -108,8 +107,8 @@ impl Tile<'_> {
         });
     }
 
-    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from
-    /// others what stands for theirs.
+    /// Loads rows of whole vectors. Lanes beyond a border load any existing vector, then take their extension from
+    /// other lanes.
     fn load_whole(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let x = frame.lanes.inner_x(b);
@@ -119,7 +118,7 @@ impl Tile<'_> {
         frame.lanes.extend(b, &rows);
     }
 
-    /// Rows that are aligned, as vectors from position `x` on.
+    /// Loads aligned rows as vectors from position `x` on.
     fn load_vectors(&self, b: &mut Builder, x: LocalId) {
         let (frame, slab) = (self.frame, &self.slab);
         b.if_else(
@@ -144,8 +143,8 @@ impl Tile<'_> {
         );
     }
 
-    /// Rows of bands, each from where it starts: first what is there before the level before has ended, then what that
-    /// leaves.
+    /// Loads rows of bands in the order in which the previous level finishes them: first the bands present before it
+    /// ends, then its output.
     fn load_by_time(&self, b: &mut Builder, x: LocalId, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId) {
         let (frame, slab) = (self.frame, &self.slab);
         let [there, left] = Source::by_time(frame);
@@ -166,15 +165,15 @@ impl Tile<'_> {
         self.see(b, &rows, all);
     }
 
-    /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher
-    /// than the block.
+    /// Whether one reflection, or one period, leads from any row of the block into the image: the image is taller than
+    /// the block.
     fn is_near(&self) -> Option<Expr> {
         let extends = matches!(self.frame.lanes.held.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
         (extends && self.plan.border != Border::Untouched)
             .then(|| self.frame.lanes.held.length(1).gt((2 * self.slab.height()).into()))
     }
 
-    /// The same as [`Tile::served_start`] where that is so.
+    /// [`Tile::served_start`] for an image that [`Tile::is_near`].
     fn near_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
         let position = ((Expr::from(self.slab.front) + k) << 1) + source.row.parity() as i32;
         let served = Expr::from(self.frame.lanes.held.serve_near(b, position));
@@ -182,7 +181,7 @@ impl Tile<'_> {
         b.let_("row_start", Scalar::I64, self.frame.index(source.array(), row, 0.into()))
     }
 
-    /// Rows that are all inside the image.
+    /// Loads rows that all lie inside the image.
     fn load_inside(&self, b: &mut Builder, x: LocalId) {
         let slab = &self.slab;
         Source::vectors(b, self.frame, x, (slab.front, slab.height()), |phase, k| slab.row(phase, k.into()));
@@ -194,7 +193,7 @@ impl Tile<'_> {
         source.row_start(b, self.frame, pair)
     }
 
-    /// Each sample where the border rule finds it.
+    /// Loads each sample from where the border rule finds it.
     fn gather(&self, b: &mut Builder, why: &str) {
         let (frame, slab) = (self.frame, &self.slab);
         b.comment(why);
@@ -208,12 +207,12 @@ impl Tile<'_> {
         });
     }
 
-    /// The same of pairs: many samples first, so that none is waited for before others are asked for; all of narrow
-    /// lanes.
+    /// [`Tile::gather`] for packed samples. Requests many samples before it waits for any; narrow lanes request all at
+    /// once.
     fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
         let (frame, slab) = (self.frame, &self.slab);
         let height = match self.plan.shape.columns {
-            // Large images take these, and wait for few blocks at borders.
+            // Large images use this width, and few of their blocks are at borders.
             columns @ 8.. => {
                 let parts = (columns * self.plan.shape.rows).div_ceil(GATHERED_AT_ONCE) as i32;
                 (slab.height() + parts - 1) / parts
@@ -234,7 +233,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Sources, and room for the lane's samples of rows of each: the first, and the first that is not.
+    /// The sources, each with registers for the lane's samples in rows `first..end`.
     fn rooms(&self, b: &mut Builder, sources: Vec<Source>, [first, end]: [i32; 2]) -> Vec<(Source, LocalId)> {
         let room = |source: Source| {
             let raw = source.raw_rows(b, self.frame, end - first);
@@ -243,7 +242,7 @@ impl Tile<'_> {
         sources.into_iter().map(room).collect()
     }
 
-    /// What stands there, as the steps see it.
+    /// Converts the loaded samples to the form that the steps read.
     fn see(&self, b: &mut Builder, rooms: &[(Source, LocalId)], [first, end]: [i32; 2]) {
         let (frame, slab) = (self.frame, &self.slab);
         b.unrolled("row", first, end, 1, |b, k| {

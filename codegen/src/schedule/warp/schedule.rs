@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `warp` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, Scalar};
@@ -10,18 +10,18 @@ use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
 
-/// Blocks that a warp holds in registers, halo and all.
+/// Warps hold whole blocks in registers, halo included.
 pub struct Schedule;
 
-/// Warps a block of threads that are measured where plans are tuned.
+/// Warps a block that tuning measures.
 const TRIED: [u32; 4] = [1, 2, 4, 8];
 
-/// The numbers of shapes.
+/// The fields of a shape.
 const FIELDS: &[Field] =
     &[Field::COLUMNS, Field::new("rows", 2, 512), Field::WARPS, Field::flag("whole_sectors"), Field::flag("packed")];
 
 impl Shape {
-    /// The kernel's shape for such rows.
+    /// The kernel's shape for rows of an alignment.
     fn of_any(shape: schedule::Shape, takes: RowAlignment) -> Shape {
         let [columns, rows, warps, whole_sectors, packed] = shape.values();
         let [whole_sectors, packed] = [whole_sectors, packed].map(|flag| flag != 0);
@@ -29,7 +29,7 @@ impl Shape {
     }
 }
 
-/// As plans have it.
+/// The generic shape that plans hold.
 impl From<Shape> for schedule::Shape {
     fn from(shape: Shape) -> schedule::Shape {
         let Shape { columns, rows, warps, whole_sectors, packed, .. } = shape;
@@ -43,7 +43,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn about(&self) -> &'static str {
-        "Both axes in one pass: warps hold blocks in registers"
+        "Both axes in one pass, blocks in a warp's registers"
     }
 
     fn extent(&self) -> Extent {
@@ -76,7 +76,7 @@ impl schedule::Schedule for Schedule {
         Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
     }
 
-    /// Samples stand in pairs where they can. Where rows begin anywhere, the taller shapes for these, too.
+    /// Packed shapes where possible. Unaligned rows add the taller shapes.
     fn proposed(
         &self,
         scheme: &Scheme,
@@ -98,8 +98,8 @@ impl schedule::Schedule for Schedule {
         Ok(taken.into_iter().map(schedule::Shape::from).collect())
     }
 
-    /// One for each shape, for whole rows; for other rows one of the first shape that takes them, and the taller one
-    /// that it has there.
+    /// One specimen of each shape for whole rows. Other alignments get the first shape that takes them and its taller
+    /// form.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
         let shapes = Shape::proposed(scheme, options)?;
         let of_rows = |takes: RowAlignment| {
@@ -111,7 +111,7 @@ impl schedule::Schedule for Schedule {
         let machine = Machine::default();
         let tall =
             anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, (shape.takes, i64::MAX), &machine));
-        // Where samples can stand in pairs they do.
+        // Samples are packed where they can be.
         let whole = shapes.iter().filter(|shape| shape.packed == shapes[0].packed);
         let whole = whole.map(|&shape| Shape { takes: RowAlignment::Whole, ..shape });
         let specimen = |shape: Shape| {
@@ -122,7 +122,7 @@ impl schedule::Schedule for Schedule {
         Ok(whole.chain(others).chain(tall).map(specimen).collect())
     }
 
-    /// Two warps a block of threads with 16 rows each, and every number of columns that a lane may have.
+    /// Two warps a block with 16 rows each, and one shape for every lane width.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let bytes = options.sample.bytes() as u32;
         let columns = if bytes == 2 { 4 } else { 2 };
@@ -138,7 +138,7 @@ impl schedule::Schedule for Schedule {
         Shape::of(scheme, options).map(schedule::Shape::from)
     }
 
-    /// Those that are considered, and the paper's.
+    /// The considered shapes and the paper's.
     fn trials(&self, considered: &[schedule::Shape], _sample: Scalar) -> Vec<schedule::Shape> {
         let shapes = considered.iter().copied().chain([Shape::paper().into()]);
         shapes.flat_map(|shape| TRIED.map(|warps| shape.with(Field::WARPS.name, warps))).collect()
@@ -164,17 +164,17 @@ impl schedule::Fit for Fit {
         Ok([job.aligned(sample, columns), job.skew(sample, columns)])
     }
 
-    /// A block a warp.
+    /// A warp takes one block.
     fn chunk(&self, _job: &Job, _machine: &Machine) -> i32 {
         self.pairs as i32
     }
 
-    /// Blocks store parts of sectors where that costs more than the kernel for all rows does.
+    /// Yields where partial-sector stores cost more than the kernel for all rows.
     fn yields(&self) -> bool {
         self.breaks_sectors()
     }
 
-    /// Where blocks at a border gather samples one by one, these are waited for, and do not.
+    /// Blocks at a border that gather single samples wait for them and do not load by time.
     fn loads_by_time(&self) -> bool {
         self.shape.takes == RowAlignment::Whole
     }

@@ -1,4 +1,4 @@
-//! How a block's results are stored: all rows at once inside the image, at its borders those that exist.
+//! Block stores: all rows at once inside the image, existing rows only at its borders.
 
 use super::block::Tile;
 use crate::ir::build::Builder;
@@ -29,8 +29,8 @@ impl Tile<'_> {
         });
     }
 
-    /// Stores all rows, where all exist and the block is inside the image: first all that moves, by all lanes; then
-    /// vectors as they stand in memory.
+    /// Stores all rows of a block inside the image. All lanes first shift their samples, then store whole vectors as
+    /// memory has them.
     fn store_shifted(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let sinks = Sink::all(frame);
@@ -57,7 +57,7 @@ impl Tile<'_> {
         });
     }
 
-    /// Stores the samples that exist, and that no block beside stores, one by one; of the rows that exist.
+    /// Stores, one by one, the existing samples of existing rows that no neighbouring block stores.
     fn store_owned(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let lanes = |n: i64| n as i32 * frame.lanes.held.columns();
@@ -74,12 +74,12 @@ impl Tile<'_> {
                     let runs = Runs::from(b, frame, &sink, row);
                     let shift = || Expr::from(runs.first_shift());
                     let index = b.let_("out", Scalar::I64, Expr::from(runs.first_vector()) + shift().cast(Scalar::I64));
-                    // In columns, of which an array has all or half.
+                    // In columns: an array has all of them or half.
                     let earlier = shift() * (frame.lanes.held.columns() / columns.len() as i32);
                     let first = Expr::from(frame.lanes.base) + lanes(self.plan.left) - earlier;
                     let first = b.let_("first", Scalar::I32, first);
                     for (e, (c, value)) in columns.into_iter().zip(values).enumerate() {
-                        // Of a band, what belongs to a block is counted in pairs of columns.
+                        // A band counts a block's own samples in pairs of columns.
                         let unit = if sink.columns.is_some() { c & !1 } else { c };
                         let own = Expr::from(frame.lanes.x) + unit - Expr::from(first);
                         let x = || Expr::from(frame.lanes.x) + c;
@@ -94,7 +94,7 @@ impl Tile<'_> {
         });
     }
 
-    /// Stores all rows, where all exist and their positions begin at 0.
+    /// Stores all rows. They all exist and positions begin at 0.
     fn store_all(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let first = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());

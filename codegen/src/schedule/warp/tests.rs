@@ -1,4 +1,4 @@
-//! What the schedule proposes and refuses, and the paper's figures.
+//! Tests of proposals and refusals, and of the paper's figures.
 
 use super::*;
 use crate::cost;
@@ -40,9 +40,8 @@ fn fused(scheme: &Scheme, options: Options, shape: Shape, geometry: &Geometry) -
     cost.per_sample(samples as u64).moved
 }
 
-/// Enfedaque et al. 2015: blocks of 64×20 move 2.33 (5/3) and 2.90 (9/7) of each of the M samples of all levels, reads
-/// plus writes, where separate passes
-/// move 4.
+/// Enfedaque et al. 2015: blocks of 64×20 move 2.33 (5/3) and 2.90 (9/7) samples for each of the M samples of all
+/// levels. Reads and writes are both counted; separate passes move 4.
 #[test]
 fn the_papers_figures() {
     let [_, legall53, cdf97] = wavelets();
@@ -56,7 +55,7 @@ fn the_papers_figures() {
             let moved = fused(&scheme, options, shape, &whole);
             assert!((moved - 1.0 - (64 * 20) as f64 / (columns * rows) as f64).abs() < 1e-9, "{moved}");
             assert_eq!(format!("{moved:.2}"), figure);
-            // Blocks that are not whole at the ends of later levels cost a little.
+            // Partial blocks at the ends of later levels cost a little.
             let levels = Geometry::uniform(&[rows * 32, columns * 16], 4).expect("a geometry");
             let more = fused(&scheme, options, shape, &levels);
             assert!(more >= moved && more < 1.02 * moved, "{more} of {moved}");
@@ -64,8 +63,8 @@ fn the_papers_figures() {
     }
 }
 
-/// A block a warp; what a grid has not enough rows of blocks for is refused, and so are rows that are too long to count
-/// in 32 bits; sizes that are not even are refused under `periodic`.
+/// A warp takes one block. Launches are refused if the grid has too few rows of blocks, if a row is too long for 32-bit
+/// counts, or if sizes are odd under `periodic`.
 #[test]
 fn launches() {
     let [_, legall53, _] = wavelets();
@@ -86,7 +85,8 @@ fn launches() {
     assert_eq!(periodic.accepts(&job(2, 4)), Ok(()));
     assert_eq!(
         periodic.accepts(&job(62, 63)).expect_err("an odd height").to_string(),
-        "schedule `warp` cannot run this launch: under periodic the width (62) and the height (63) must be even; use another schedule"
+        "schedule `warp` cannot run this launch: under periodic the width (62) and the height (63) must be even; \
+         use another schedule"
     );
     let of_rows = |takes| {
         let shape = Shape { takes, ..Shape::paper() };
@@ -109,7 +109,8 @@ fn launches() {
     assert!(matches!(shift, Err(ScheduleError::Gain { .. })));
 }
 
-/// Blocks for large images load two rows for each that they store where registers allow; small ones are mostly latency.
+/// Blocks for large images load two rows for each row they store where registers allow. Small blocks are mostly
+/// latency.
 #[test]
 fn proposed_shapes() {
     let mut text = String::new();
