@@ -119,7 +119,11 @@ fn wishes_that_cannot_be() {
         ("chelsea.png -w dd137 --origin 9223372036854775807", 1, "origins must lie within"),
         ("chelsea.png -w dd137 --origin 0.5", 2, "invalid value '0.5' for '--origin"),
         ("chelsea.png -w dd137 --profile vc2 --pad edge --origin 1", 1, "vc2 does not support origins"),
-        ("chelsea.png -w dd137 -l 3 --tile 64x100", 1, "length 100 along axis 1, which is no multiple of 8 (2^levels)"),
+        (
+            "chelsea.png -w dd137 -l 3 --tile 64x100",
+            1,
+            "length 100 along axis 1, which is not a multiple of 8 (2^levels)",
+        ),
         ("chelsea.png -w dd137 --tile 8x8x8", 2, "--tile gives 3 numbers, but 2 axes are transformed: 0, 1"),
         ("chelsea.png -w dd137 --tile 8x0", 2, "write the lengths of the axes as 1080x1920, each at least 1"),
         ("chelsea.png -w dd137 -l 2 --tile 64 --pad edge", 1, "tiles of [300, 451, 3] are not padded"),

@@ -1,11 +1,11 @@
-//! The adjoint of a plan, as launches: what a gradient takes back through it.
+//! Adjoints of plans as launches, for gradients.
 //!
-//! Where borders ask for nothing ([`Problem::adjoint`]), it is the program of another wavelet, the scheme's adjoint:
-//! its synthesis the adjoint of analysis, its analysis that of synthesis.
+//! If borders need no folds ([`Problem::adjoint`]), the adjoint is the program of another wavelet, the scheme's
+//! adjoint. Its synthesis is the adjoint of analysis; its analysis is that of synthesis.
 //!
-//! Otherwise a level is brought into scratch with its phases side by side, lifted there axis by axis by
-//! [`schedule::adjoint`](lifting_codegen::schedule::adjoint), and taken out: simple launches for every layout and
-//! stride, in no hurry.
+//! Otherwise a level is copied into scratch with its phases interleaved, lifted there axis by axis by
+//! [`schedule::adjoint`](lifting_codegen::schedule::adjoint), and copied out. These are simple launches for every
+//! layout and stride, not optimised for speed.
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
@@ -22,10 +22,11 @@ use lifting_dsl::geometry::Band;
 use lifting_dsl::sample::SampleType;
 
 impl Program {
-    /// The adjoint of synthesis is this program's `forward` (data to coefficients), that of analysis its `inverse`.
+    /// Makes the adjoint program: its `forward` (data to coefficients) is the adjoint of synthesis, its `inverse` that
+    /// of analysis.
     ///
     /// # Errors
-    /// If the arrays are beyond what kernels take.
+    /// If the arrays exceed the limits of kernels.
     pub fn adjoint(
         problem: &Problem,
         sample: SampleType,
@@ -37,7 +38,7 @@ impl Program {
         Program::of_parts(problem, &places, |problem, places| Program::adjoint_of(problem, sample, places, tuning))
     }
 
-    /// Of a program of adjoints: what the adjoint of a direction launches.
+    /// Launches of the adjoint of a direction, in an adjoint program.
     pub fn adjoint_list(&self, of: Direction) -> &List {
         match of {
             Direction::Forward => &self.inverse[0],
@@ -45,7 +46,7 @@ impl Program {
         }
     }
 
-    /// The same in boxes of arrays.
+    /// Makes the adjoint program for boxes of arrays.
     fn adjoint_of(
         problem: &Problem,
         sample: SampleType,
@@ -56,7 +57,7 @@ impl Program {
         let (data, coefficients) = (&places.data, &places.coefficients);
         if let Some(adjoint) = problem.adjoint() {
             let mut lowering = Lowering::new(&adjoint, sample, tuning);
-            // What was asked for is asked of the transform.
+            // The requested schedule applies to the transform, not to its adjoint.
             lowering.lenient = true;
             let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
             let forward = lowering.anywhere(|l| l.forward(source, target))?;
@@ -72,7 +73,7 @@ impl Program {
 }
 
 impl Lowering<'_> {
-    /// Coefficients to data.
+    /// Adjoint of analysis: coefficients to data.
     fn adjoint_of_analysis(&mut self, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         let geometry = &self.problem.geometry;
@@ -102,7 +103,7 @@ impl Lowering<'_> {
         Ok(std::mem::take(&mut self.list))
     }
 
-    /// Data to coefficients.
+    /// Adjoint of synthesis: data to coefficients.
     fn adjoint_of_synthesis(&mut self, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         let geometry = &self.problem.geometry;
@@ -136,19 +137,19 @@ impl Lowering<'_> {
         Ok(std::mem::take(&mut self.list))
     }
 
-    /// Scratch for a level with its phases side by side.
+    /// Scratch for a level with its phases interleaved.
     fn interleaved(&mut self, level: u32) -> View {
         let shape = self.problem.geometry.level_shape(level);
         self.scratch(Region::Between(0), work_of(self.sample), &shape, &order(shape.len()), 0)
     }
 
-    /// The bands that a level adds.
+    /// Bands added by a level.
     fn details(&self, level: u32) -> Vec<Band> {
         let bands = self.problem.geometry.bands(self.problem.layout).into_iter();
         bands.filter(|b| b.level == level + 1 && b.high.contains(&true) && !b.shape.contains(&0)).collect()
     }
 
-    /// A band's samples where phases stand side by side.
+    /// View of a band's samples among interleaved phases.
     fn phases(&self, level: u32, mut view: View, high: &[bool]) -> View {
         let origins = self.problem.geometry.level_origins(level);
         let shape = self.problem.geometry.level_shape(level);
@@ -163,7 +164,7 @@ impl Lowering<'_> {
         view
     }
 
-    /// One axis, in place.
+    /// Appends the adjoint of one axis, in place.
     fn adjoint_pass(&mut self, direction: Direction, level: u32, axis: usize, view: View) -> Result<(), ProgramError> {
         let shape = self.problem.geometry.level_shape(level);
         let length = shape[axis];
@@ -194,7 +195,7 @@ mod tests {
     use lifting_dsl::sample::SampleType;
     use std::collections::BTreeSet;
 
-    /// The schedules that the adjoints of analysis and of synthesis take.
+    /// Schedules of the adjoints of analysis and of synthesis.
     fn schedules(name: &str, boundary: Boundary, shape: &[usize]) -> [BTreeSet<&'static str>; 2] {
         let geometry = Geometry::uniform(shape, 3).unwrap();
         let problem = Problem { boundary, ..Problem::new(crate::tests::scheme(name), geometry) };
@@ -221,7 +222,7 @@ mod tests {
                 }
             }
         }
-        // A border cuts pairs, and what was read beyond returns.
+        // A border splits pairs, and reads beyond it are folded back.
         for taken in schedules("haar", Boundary::WholeSymmetric, &[511, 512]) {
             assert_eq!(taken, BTreeSet::from(["adjoint"]));
         }

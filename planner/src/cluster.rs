@@ -1,30 +1,27 @@
-//! Launches whose blocks run in clusters, so on multiprocessors near one another.
+//! Thread block clusters: launches whose blocks run on neighbouring multiprocessors.
 //!
-//! The second-level cache has two halves, and each multiprocessor is at one of them. What is read or written and has
-//! its home at the other one crosses between them, and that limits large launches (docs/notebook/cache.md). Blocks of
-//! `warp` beside one another read columns that both need, and store to sectors of which each has a part: at one half,
-//! these cross once.
+//! The L2 cache has two halves, and each multiprocessor is attached to one. Data homed in the other half crosses
+//! between them, which limits large launches (docs/notebook/cache.md). Neighbouring blocks of `warp` read common
+//! columns and store to shared sectors. On one half, these cross once.
 //!
-//! A cluster begins when there is room for all its blocks. That costs more than it gains wherever not memory limits a
-//! launch but what warps execute, in synthesis of some wavelets, where rows begin anywhere, in batches, and where
-//! launches are small.
+//! A cluster starts when all its blocks have room. This costs more than it gains unless memory limits a launch. So
+//! synthesis of some wavelets, unaligned rows, batches and small launches do not use clusters.
 
 use crate::kernels::Made;
 use crate::list::Launch;
 use lifting_codegen::machine::Machine;
 
-/// The most blocks of a cluster that all devices with clusters run.
+/// Largest cluster size that all devices with clusters support, in blocks.
 const MOST: u32 = 8;
 
-/// Blocks of a launch of one image from which on they are to run in clusters; none where clusters were not measured to
-/// gain.
+/// Minimum number of blocks of a launch on one image for clusters; `None` if clusters were not measured to gain.
 pub(crate) fn least(made: &Made, machine: &Machine) -> Option<u32> {
     let wave = machine.multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
     let gains = made.fit.as_ref().is_some_and(|fit| fit.gains_by_clusters());
     gains.then_some(wave.saturating_mul(machine.constants().cluster_steps.waves))
 }
 
-/// Blocks of a launch, beside one another, that are to be a cluster; 1 where clusters were not measured to gain.
+/// Cluster size of a launch in neighbouring blocks; 1 if clusters were not measured to gain.
 pub(crate) fn blocks(launch: &Launch, made: &Made, machine: &Machine) -> u32 {
     let [beside, below, images] = launch.grid;
     let is_large = least(made, machine).is_some_and(|least| beside.saturating_mul(below) >= least);
@@ -45,8 +42,7 @@ mod tests {
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
 
-    /// Blocks of a cluster, and in a row of the grid, of each launch, for one level of two axes: of analysis and of
-    /// synthesis.
+    /// Cluster size and blocks in a grid row of each launch, for one level of two axes: of analysis and of synthesis.
     fn clusters(name: &str, sample: SampleType, shape: &[usize]) -> [Vec<(u32, u32)>; 2] {
         let mut levels = vec![1; shape.len()];
         levels[..shape.len() - 2].fill(0);
@@ -62,7 +58,7 @@ mod tests {
             .map(|list| list.launches.iter().map(|launch| (launch.cluster, launch.grid[0])).collect())
     }
 
-    /// Analysis of large images with rows of whole vectors and little to execute, and nothing else; a grid is a
+    /// Only analysis of large images with rows of whole vectors and little computation uses clusters; a grid is a
     /// multiple of its clusters.
     #[test]
     fn large_launches_that_memory_limits_run_in_clusters() {
@@ -80,7 +76,7 @@ mod tests {
             let found = clusters(name, sample, shape);
             assert!(found.iter().flatten().all(|(blocks, _)| *blocks == 1), "{name} {shape:?}: {found:?}");
         };
-        // More to execute: a long halo, arithmetic on other types than are stored, steps that are not symmetric.
+        // More computation: a long halo, arithmetic in another type than storage, asymmetric steps.
         alone("dd137", i16, &[8192, 8192]);
         alone("cdf97", SampleType::F16, &[8192, 8192]);
         alone("cdf3_1", f32, &[8192, 8192]);

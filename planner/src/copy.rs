@@ -10,7 +10,7 @@ use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::copy::Change;
 
 impl Lowering<'_> {
-    /// Copies a box of `size`. Where `available` is smaller, the last sample along the axis is repeated.
+    /// Copies a box of `size`. Along an axis where `available` is smaller, the last sample is repeated.
     pub(crate) fn copy(
         &mut self,
         from: View,
@@ -21,8 +21,8 @@ impl Lowering<'_> {
         self.change(from, to, size, available, Change::None, &[])
     }
 
-    /// Lines of one sample at an odd position under JPEG 2000: analysis doubles it, synthesis halves it, for reversible and
-    /// irreversible wavelets (T.800 F.4.6, F.3.6).
+    /// Handles lines of one sample at an odd position under JPEG 2000: analysis doubles it, synthesis halves it, for
+    /// reversible and irreversible wavelets (T.800 F.4.6, F.3.6).
     pub(crate) fn lone(&mut self, pass: Pass, sites: Sites) -> Result<(), ProgramError> {
         let gain = i64::from(pass.gain);
         match pass.direction {
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         if size.contains(&0) || available.contains(&0) {
             return Ok(());
         }
-        // The last step of a dimension: how many samples there are to read.
+        // The last step of a dimension is the number of samples to read.
         let dims = (0..size.len()).map(|a| Dim {
             len: size[a] as i64,
             steps: [from.strides[a], to.strides[a], available[a].min(size[a]) as i64],
@@ -61,7 +61,7 @@ impl Lowering<'_> {
             .chain(cut.into_iter().filter(|d| d.len > 1))
             .collect();
 
-        // Threads run along the nearest samples that are written, then along the nearest that are read.
+        // Threads run along the nearest written samples, then along the nearest read ones.
         let near = |side: usize| move |dims: &[Dim<3>]| (0..dims.len()).min_by_key(|&i| dims[i].steps[side].abs());
         let far = |dims: &[Dim<3>]| (0..dims.len()).max_by_key(|&i| dims[i].len);
         let one = Dim { len: 1, steps: [0, 0, 1], joins: false };
@@ -69,7 +69,7 @@ impl Lowering<'_> {
         let axes = [take(&near(1)), take(&near(0)), take(&far)];
 
         let kernel = self.kernels.get(Key::Copy { from: from.scalar, to: to.scalar, change })?;
-        // A loop of launches over what is left; a cut axis repeats its last sample there too.
+        // Launches loop over the remaining axes; a cut axis repeats its last sample there too.
         let indices: Vec<Dim<1>> = dims.iter().map(|d| Dim { len: d.len, steps: [1], joins: false }).collect();
         let lengths: Vec<i64> = indices.iter().map(|d| d.len).collect();
         let before = self.list.launches.len();
@@ -87,7 +87,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Appends the launch of a box of three axes, or several over parts of it if it is beyond a launch's limits.
+    /// Appends the launch of a box of three axes, or several over parts of it if it exceeds a launch's limits.
     fn launch_box(
         &mut self,
         kernel: usize,
@@ -108,7 +108,7 @@ impl Lowering<'_> {
         if let Some(grid) = grid {
             return self.push(kernel, args, Ok(grid));
         }
-        // Halve the longest axis; its far half begins `half` later, or at the last sample that there is.
+        // Halve the longest axis; its far half begins `half` later, or at the last available sample.
         let longest = (0..3).max_by_key(|&i| axes[i].len).unwrap_or(0);
         let half = axes[longest].len / 2;
         if half == 0 {

@@ -1,22 +1,23 @@
-//! Why there is no program for a problem.
+//! Errors of programs.
 
 use crate::schedule::Schedule;
 use lifting_codegen::schedule::{Direction, ScheduleError};
 
-/// Why there is no program.
+/// Reason why there is no program for a problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProgramError {
-    /// A batch in so many pieces that nobody would wait for them.
+    /// A batch that needs too many launches.
     #[error("shape {shape:?} would take more than {most} launches on the device: transform fewer images at a time")]
     TooManyLaunches {
         /// The shape.
         shape: Vec<usize>,
-        /// The most launches that a program has.
+        /// Upper bound on the launches of a program.
         most: usize,
     },
     /// The adjoint of an integer wavelet.
     #[error(
-        "wavelet `{wavelet}` rounds to integers, so it is not linear and has no adjoint: take a real wavelet with the same weights"
+        "wavelet `{wavelet}` rounds to integers, so it is not linear and has no adjoint: use a real wavelet with the \
+         same weights"
     )]
     IntegerAdjoint {
         /// The wavelet.
@@ -30,43 +31,43 @@ pub enum ProgramError {
         /// The coefficients.
         padded: Vec<usize>,
     },
-    /// A schedule that cannot carry the wavelet.
+    /// A schedule that does not support the wavelet.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// A schedule that was asked for and cannot carry a level.
+    /// A requested schedule that does not support a level.
     #[error(
-        "schedule `{schedule}` was asked for and cannot carry level {level} in {}: {reason}; \
-         leave the choice to `Schedule::Auto`",
+        "schedule `{schedule}` does not support level {level} in {}: {reason}; \
+         use the `auto` schedule",
         direction_name(*direction)
     )]
     Refused {
-        /// What was asked for.
+        /// The requested schedule.
         schedule: Schedule,
         /// Analysis or synthesis.
         direction: Direction,
         /// The level; 1 is the finest.
         level: u32,
-        /// What stands against it.
+        /// The reason.
         reason: String,
     },
     /// An axis longer than kernels can index.
     #[error(
-        "axis {axis} has {length} samples, and kernels take at most {most} along one axis: split it, or use `Device::cpu()`"
+        "axis {axis} has {length} samples, but kernels take at most {most} along one axis: split it, or use the CPU"
     )]
     AxisTooLong {
         /// The axis.
         axis: usize,
         /// Its length.
         length: usize,
-        /// The most that can be.
+        /// The maximum length.
         most: usize,
     },
-    /// A generated kernel is wrong: an error in this crate, worth a report.
+    /// A generated kernel is wrong: a bug in this crate, please report it.
     #[error("the generated kernel `{kernel}` is wrong (please report this): {reason}")]
     Kernel {
         /// Name of the kernel.
         kernel: String,
-        /// What was found.
+        /// The fault.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Data in the middle of longer arrays, as launches: brought there and continued, and back.
+//! Border extension as launches: data is copied into a longer array and extended, and back.
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
@@ -8,8 +8,7 @@ use lifting_codegen::schedule::extend::Way;
 use lifting_dsl::extension::Extension;
 
 impl Lowering<'_> {
-    /// Brings data into a box of the coefficients' shape, where it goes on as the problem says, along the innermost
-    /// axis first.
+    /// Copies data into a box of the coefficients' shape and extends it by the problem's rules, innermost axis first.
     pub(crate) fn pad(&mut self, source: View, to: View) -> Result<(), ProgramError> {
         let problem = self.problem;
         let data = &problem.source_shape;
@@ -24,8 +23,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Takes data out of such a box. Of an adjoint, what stands beyond it goes back first, along the outermost axis
-    /// first.
+    /// Copies data out of such a box. For an adjoint, the extension is folded back first, outermost axis first.
     pub(crate) fn crop(&mut self, from: View, target: View) -> Result<(), ProgramError> {
         let data = &self.problem.source_shape;
         for axis in (0..data.len()).filter(|&axis| self.problem.extended(axis).is_some_and(|e| e.is_adjoint)) {
@@ -35,8 +33,8 @@ impl Lowering<'_> {
         self.copy(self.inside(from, data.len()), target, data, data)
     }
 
-    /// Where the data is in a box of the coefficients' shape, along the first axes: at its beginning, unless something
-    /// stands before it.
+    /// The data's place in a box of the coefficients' shape, along the first axes: at the beginning, unless an
+    /// extension precedes it.
     fn inside(&self, mut view: View, axes: usize) -> View {
         for axis in 0..axes {
             view = view.at(axis, self.problem.extended(axis).map_or(0, |extended| extended.first));
@@ -44,7 +42,8 @@ impl Lowering<'_> {
         view
     }
 
-    /// What stands beyond the data along an axis. Along those before it there is data alone, along those behind it all.
+    /// Extends the data along an axis, or folds the extension back. Outer axes cover the data only, inner axes
+    /// everything.
     fn beyond(&mut self, axis: usize, view: View, way: Way) -> Result<(), ProgramError> {
         let Some(extended) = self.problem.extended(axis) else { return Ok(()) };
         let (data, whole) = (&self.problem.source_shape, self.problem.geometry.shape());

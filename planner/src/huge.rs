@@ -1,4 +1,4 @@
-//! Launches over arrays of more than 2³¹ samples: every argument fits its parameter, every pointer its array.
+//! Tests of launches over arrays of more than 2³¹ samples: every argument fits its parameter, every pointer its array.
 
 use crate::kernels::Tuning;
 use crate::list::{Arg, Array, Launch, List};

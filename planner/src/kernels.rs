@@ -1,4 +1,4 @@
-//! The kernels of a plan, each made once.
+//! Kernels of a plan, each made once.
 
 use crate::error::ProgramError;
 use crate::lower::work_of;
@@ -21,38 +21,38 @@ use lifting_dsl::extension::Extension;
 use lifting_dsl::{Boundary, Scheme};
 use std::sync::Arc;
 
-/// What a plan that is being measured takes, and no other.
+/// Restriction of a plan under measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Only {
-    /// A way through a level, in one direction.
+    /// A single candidate for a level, in one direction.
     Way(Direction, Way),
     /// Levels one by one, each as it would be by itself.
     Apart,
 }
 
-/// Choices that change how fast a plan is, and nothing else.
+/// Choices that affect only the speed of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// What the plan was told to take.
+    /// Requested schedule.
     pub schedule: Schedule,
-    /// What launches of several axes may be by: [`SCHEDULES`], and what the plan was told to take besides.
+    /// Schedules allowed for launches of several axes: [`SCHEDULES`], and a requested one.
     pub schedules: Vec<&'static dyn schedule::Schedule>,
-    /// What it runs on.
+    /// Machine model.
     pub machine: Machine,
-    /// The device, as wisdom calls it.
+    /// Device name in wisdom.
     pub device: String,
-    /// What was measured before.
+    /// Earlier measurements.
     pub wisdom: Arc<Wisdom>,
-    /// What is being measured.
+    /// Candidate under measurement.
     pub only: Option<Only>,
     /// Block of `horizontal`.
     pub horizontal: horizontal::Shape,
-    /// Block of `vertical`; what the window proposes if nothing is said.
+    /// Block of `vertical`; by default the one that the window proposes.
     pub vertical: Option<vertical::Shape>,
 }
 
 impl Tuning {
-    /// What is chosen on a machine about which nothing is known but what the model says.
+    /// Default tuning for a machine: all choices by prediction.
     pub fn new(schedule: Schedule, machine: Machine, device: String) -> Tuning {
         let own = match schedule {
             Schedule::Launch(own) if !SCHEDULES.contains(&own) => Some(own),
@@ -70,7 +70,7 @@ impl Tuning {
         }
     }
 
-    /// The way that is being measured, if one is.
+    /// The candidate under measurement, if any.
     pub fn measures(&self) -> Option<(Direction, Way)> {
         match self.only {
             Some(Only::Way(direction, way)) => Some((direction, way)),
@@ -78,33 +78,33 @@ impl Tuning {
         }
     }
 
-    /// The shape that is being measured, if it is of this schedule.
+    /// The shape under measurement, if it is of this schedule.
     pub fn measures_of(&self, schedule: &'static dyn schedule::Schedule) -> Option<Shape> {
         self.measures().and_then(|(_, way)| way.shape()).filter(|shape| shape.schedule() == schedule)
     }
 }
 
-/// What a kernel is made for.
+/// Key of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
-    /// Of whole vectors.
+    /// Blocks of whole vectors.
     Lattice(Direction, Sides, Along, lattice::Shape),
     /// Rows in registers.
     Lines(Direction, Sides, registers::horizontal::Shape),
-    /// Columns in registers, so many a lane.
+    /// Columns in registers; columns per lane.
     Columns(Direction, Sides, u32),
-    /// One axis, by a schedule that was asked for.
+    /// One axis, by a requested schedule.
     Axis(&'static dyn AxisSchedule, Direction, Sides, Along),
-    /// Images transposed.
+    /// Transposition of images.
     Transpose(Scalar),
-    /// Both axes, or all three, in a shape; by the kernel for such rows; and whether what it leaves is kept for the
-    /// next level.
+    /// Two or three axes in a shape, for this row alignment; and whether the low band is kept in cache for the next
+    /// level.
     Launch(Direction, Scalar, Order, Shape, RowAlignment, bool),
-    /// Of the adjoint of a direction; on samples of the type of the arithmetic.
+    /// Adjoint of a direction; on samples of the work type.
     Adjoint(Direction, Scalar),
-    /// Of lines that go on beyond their ends.
+    /// Extension of lines beyond their ends.
     Extend(Extension, extend::Way, Scalar),
     Copy {
         from: Scalar,
@@ -113,7 +113,7 @@ pub(crate) enum Key {
     },
 }
 
-/// How a pass along one axis goes.
+/// Execution of a pass along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PassWay {
     /// Along rows, else along columns.
@@ -127,27 +127,27 @@ pub(crate) struct PassWay {
 pub struct Made {
     /// The kernel.
     pub kernel: Kernel,
-    /// What validation found of it.
+    /// Result of validation.
     pub info: KernelInfo,
-    /// What gives its launches' arguments, where these depend on addresses.
+    /// Source of arguments that depend on addresses.
     pub fit: Option<Arc<dyn Fit>>,
 }
 
-/// A kernel's name, and eight digits that tell it from all others of that name: kernels that were compiled elsewhere
-/// are found by it, and must be these.
+/// A kernel's name with eight digits of a digest. Precompiled kernels are found by this name, so they must be
+/// identical.
 fn fingerprinted(kernel: &Kernel) -> String {
     let digest = hmac_sha256::Hash::hash(print::kernel(kernel).as_bytes());
     let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("{}_{digits}", kernel.name)
 }
 
-/// Makes kernels when they are asked for first.
+/// Makes kernels on first use.
 pub(crate) struct Kernels<'a> {
     pub scheme: &'a Scheme,
     pub boundary: Boundary,
     /// Whether pass kernels take a gain.
     pub gain: bool,
-    /// Whether ends of lines are doubled, and halved.
+    /// Whether the ends of lines are doubled, and halved.
     pub doubled_ends: bool,
     pub tuning: &'a Tuning,
     keys: Vec<Key>,
@@ -159,7 +159,7 @@ impl<'a> Kernels<'a> {
         Kernels { scheme, boundary, gain, doubled_ends: false, tuning, keys: Vec::new(), made: Vec::new() }
     }
 
-    /// The index of a kernel.
+    /// Index of a kernel, made on first use.
     pub fn get(&mut self, key: Key) -> Result<usize, ProgramError> {
         if let Some(index) = self.keys.iter().position(|k| *k == key) {
             return Ok(index);
@@ -185,7 +185,7 @@ impl<'a> Kernels<'a> {
         self.made
     }
 
-    /// The fit of the fastest kernel of a shape that can run this job, and its launch's arguments.
+    /// Fit of the fastest kernel of a shape that supports this job, with the arguments of its launch.
     pub fn meet(
         &self,
         direction: Direction,
@@ -209,7 +209,7 @@ impl<'a> Kernels<'a> {
         schedule.proposed(self.scheme, options, job, &self.tuning.machine)
     }
 
-    /// The block of whole vectors of so many samples.
+    /// Block of whole vectors of `length` samples.
     ///
     /// # Errors
     /// If the wavelet does not run as a lattice, or a vector does not fit.
@@ -219,7 +219,7 @@ impl<'a> Kernels<'a> {
         lattice::Shape::for_length(self.scheme, along, length, work_of(options.sample))
     }
 
-    /// How a pass along rows, or columns, goes where the layout leaves the choice.
+    /// Execution of a pass along rows or columns, if the layout leaves a choice.
     pub fn pass_way(&self, direction: Direction, rows: bool, sides: Sides) -> PassWay {
         let columns = |columns| {
             let shape = registers::vertical::Shape::of(columns, self.tuning.machine.multiprocessors);
@@ -235,7 +235,7 @@ impl<'a> Kernels<'a> {
         PassWay { rows, registers }
     }
 
-    /// Whether passes along one axis may be those in registers, which are for warps of the usual size.
+    /// Whether passes along one axis may run in registers: they need warps of the usual size.
     pub fn takes_registers(&self) -> bool {
         self.tuning.schedule != Schedule::Shared && self.tuning.machine.warp == WARP
     }
@@ -246,7 +246,7 @@ impl<'a> Kernels<'a> {
     }
 
     fn options(&self, direction: Direction, sides: Sides) -> Options {
-        // A wide type stands for its storage type's arithmetic as well.
+        // The wide type does the arithmetic of its storage type as well.
         let sample = if sides.signal.bytes() < sides.bands.bytes() { sides.signal } else { sides.bands };
         Options { sample, boundary: self.boundary, direction, gain: self.gain, doubled_ends: self.doubled_ends }
     }

@@ -1,22 +1,23 @@
-//! From a transform to a program: which schedule each level takes, and its kernels and launches as data.
+//! Planner: chooses a schedule for each level, and describes kernels and launches as data.
 //!
-//! A [`Problem`] says what is to be computed. [`Program::new`] asks every schedule of `lifting-codegen` whether it can
-//! carry each level and what that should cost, takes the fastest, and writes down what is then launched: kernels, the
-//! workspace between them, and a [`List`] of launches for each thing that a plan does, every argument resolved.
+//! A [`Problem`] says what to compute. [`Program::new`] asks every schedule of `lifting-codegen` whether it supports
+//! each level and at what cost, and takes the fastest. The resulting program has kernels, the workspace between them,
+//! and a [`List`] of launches for each operation of a plan, with every argument resolved.
 //!
-//! A program names no device. Crate `lifting` executes it on CUDA devices, or with the interpreter of kernels on host
-//! memory, so that whole plans are checked where there is no GPU; [`source()`] writes its kernels as text.
+//! A program is independent of devices. The crate `lifting` executes it on CUDA devices, or with the kernel interpreter
+//! on host memory, so whole plans are tested without a GPU. [`source()`] writes its kernels as text.
 //!
 //! # Where to start
 //!
-//! `problem` and `program`, whose parts are those of `list`, are the two ends: what comes in and what goes out. Between
-//! them `lower` goes through the levels; `choose` settles the schedule of each, by the times that `model` predicts or
-//! by what was measured before (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into
-//! launches (`registers` says whether the layout lets it stay in registers), `pair` one over two axes or three, `copy`
-//! a copy, `lines` what has a line a thread; `view` are the strided boxes that they go through. `overlap` settles which launches begin before others have
-//! ended, and `cluster` which blocks run side by side. `extend` brings data into longer arrays. `adjoint` makes
-//! programs of gradients, where it can by `lower`.
-//! `schedule` and `recipe` are what people read of all this, and `range` follows intervals through a problem.
+//! `problem` is the input, `program` with the parts in `list` the output. Between them, `lower` goes through the
+//! levels, and `choose` settles the schedule of each, by the predictions of `model` or by earlier measurements
+//! (`wisdom`). `kernels` makes each kernel once.
+//!
+//! These modules make launches: `pass` for one axis (`registers` says whether the layout allows registers), `pair` for
+//! two or three axes, `copy` for copies, `lines` for kernels with a line per thread, `extend` for border extension.
+//! They work on the strided boxes of `view`. `overlap` decides which launches begin early, `cluster` which blocks run
+//! as clusters. `adjoint` makes programs of gradients, with `lower` if possible. `schedule` and `recipe` describe all
+//! this to users, and `range` follows intervals through a problem.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Launches of kernels that have a line a thread.
+//! Launches of kernels with a line per thread.
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
@@ -7,8 +7,8 @@ use crate::lower::Lowering;
 use crate::view::{Dim, View, joined, positions};
 
 impl Lowering<'_> {
-    /// Launches a kernel on all lines along an axis of a view, of which the others have these lengths. Its arguments
-    /// are where lines begin, `own` ones, and where lines lie.
+    /// Launches a kernel on all lines along an axis of a view; `lengths` are those of the other axes. Its arguments are
+    /// the lines' first samples, `own` ones, and the lines' strides.
     pub(crate) fn each_line(
         &mut self,
         key: Key,
@@ -23,7 +23,7 @@ impl Lowering<'_> {
         let mut take = |choose: &dyn Fn(&[Dim<1>]) -> Option<usize>| {
             choose(&dims).map_or(Dim { len: 1, steps: [0], joins: false }, |i| dims.remove(i))
         };
-        // Threads run along what is nearest in memory.
+        // Threads run along the nearest axis in memory.
         let lines = take(&|dims| (0..dims.len()).min_by_key(|&i| dims[i].steps[0].abs()));
         let batch = take(&|dims| (0..dims.len()).max_by_key(|&i| dims[i].len));
         let kernel = self.kernels.get(key)?;

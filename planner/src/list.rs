@@ -6,12 +6,12 @@ use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Fit;
 use lifting_codegen::schedule::level::Job;
 
-/// The arrays that launches read and write.
+/// Arrays that launches read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Array {
-    /// What the transform reads; absent in place.
+    /// The source of the transform; absent in place.
     Source,
-    /// What it writes.
+    /// The target of the transform.
     Target,
     /// A part of the workspace.
     Scratch(Region),
@@ -20,23 +20,24 @@ pub enum Array {
 /// Parts of the workspace, each for one purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Region {
-    /// Low bands between levels that are one launch each; they alternate.
+    /// Low bands between single-launch levels; two alternate.
     Low(usize),
-    /// A level between its passes; they alternate.
+    /// A level between its passes; two alternate.
     Between(usize),
-    /// The source, or the result, brought into an order that passes take; what a launch must not read where it writes.
+    /// The source or the result, copied into an order that passes support, or because a launch must not read the array
+    /// that it writes.
     Packed,
-    /// Coefficients in the Mallat layout, where the target has another one.
+    /// Coefficients in the Mallat layout, if the target has another one.
     Whole,
-    /// A pass's arrays, transposed: its signal and its bands, of samples or of what a level is computed in.
+    /// Transposed arrays of a pass: its signal and its bands, of samples or of the work type.
     Transposed(usize),
 }
 
 impl Region {
-    /// How many there are.
+    /// Number of parts.
     pub const COUNT: usize = 10;
 
-    /// Its place among them.
+    /// Index of the part.
     pub fn index(self) -> usize {
         match self {
             Region::Low(i) => i,
@@ -52,7 +53,7 @@ impl Region {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Regions(pub [Option<(Scalar, usize)>; Region::COUNT]);
 
-/// Parts of the workspace begin at multiples of so many bytes.
+/// Alignment of workspace parts, in bytes.
 const ALIGNMENT: usize = 256;
 
 impl Regions {
@@ -63,7 +64,7 @@ impl Regions {
         entry.1 = entry.1.max(len);
     }
 
-    /// Makes each part large enough for others, too, which have the same types.
+    /// Enlarges each part to the size of another's, which has the same types.
     pub(crate) fn join(&mut self, other: &Regions) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             if let Some((scalar, len)) = *other {
@@ -74,7 +75,7 @@ impl Regions {
         }
     }
 
-    /// Where each part begins in one allocation, in bytes, and the whole's size; `None` if it cannot be addressed.
+    /// Offset of each part in one allocation, in bytes, and the total size; `None` if it cannot be addressed.
     pub fn layout(&self) -> Option<([usize; Region::COUNT], usize)> {
         let (mut starts, mut end) = ([0; Region::COUNT], 0usize);
         for (start, region) in starts.iter_mut().zip(&self.0) {
@@ -102,32 +103,32 @@ pub enum Arg {
 pub struct Launch {
     /// Index of the kernel in its program.
     pub kernel: usize,
-    /// One for each parameter.
+    /// Arguments, one for each parameter.
     pub args: Vec<Arg>,
     /// Blocks along x, y, z; none is 0.
     pub grid: [u32; 3],
-    /// Whether it may run beside the launch before it: they touch nothing that the other writes.
+    /// Whether it may run in parallel with the previous launch: neither writes data of the other.
     pub beside_previous: bool,
-    /// Whether it may begin before the launch before it has ended: on devices, where it pays.
+    /// Whether it may begin before the previous launch has ended: on devices, if it pays.
     pub overlaps: bool,
-    /// Blocks beside one another that are to run as a cluster, on devices where that pays; 1: each by itself.
+    /// Cluster size in neighbouring blocks, on devices where it pays; 1 for no cluster.
     pub cluster: u32,
-    /// Index of the pass that it is part of, in its list; none of copies.
+    /// Index of its pass in the list; `None` for copies.
     pub pass: Option<usize>,
-    /// Whether it needs source or target to begin at a multiple of [`VECTOR`] bytes.
+    /// Whether source or target must begin at a multiple of [`VECTOR`] bytes.
     pub vectors: bool,
-    /// What depends on where the arrays are.
+    /// Arguments that depend on the arrays' addresses.
     pub placed: Option<Placed>,
 }
 
-/// Two arguments that say how arrays are aligned, and so are known only when their addresses are.
+/// Two arguments for the alignment of arrays, known only with their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Index of the argument `aligned`; `skew` follows it.
     pub at: usize,
-    /// The arrays of the signal and of the bands.
+    /// Arrays of the signal and of the bands.
     pub arrays: Vec<Array>,
-    /// The launch; its addresses are bytes from the beginning of each array, modulo 2⁶⁴.
+    /// The job; its addresses are bytes from the start of each array, modulo 2⁶⁴.
     pub job: Job,
 }
 
@@ -141,33 +142,33 @@ impl Placed {
         job
     }
 
-    /// The two arguments; `None` where the kernel cannot run with arrays at these addresses.
+    /// The two arguments; `None` if the kernel does not support arrays at these addresses.
     pub fn arguments(&self, fit: &dyn Fit, address: impl Fn(Array) -> u64) -> Option<[i64; 2]> {
         Some(fit.placement(&self.job(address)).ok()?.map(i64::from))
     }
 }
 
-/// The most launches of a list: far beyond what anybody waits for, and few enough to be written down.
+/// Upper bound on the launches of a list: far beyond practical use, and few enough to store.
 pub const MOST_LAUNCHES: usize = 1 << 16;
 
-/// Launches in order, and what they are in words.
+/// Launches in order, with a description.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct List {
-    /// In the order in which they begin.
+    /// Launches in the order in which they begin.
     pub launches: Vec<Launch>,
-    /// The same for people: passes over axes.
+    /// Description for users: passes over axes.
     pub passes: Vec<Pass>,
-    /// What was chosen for each level, finest first.
+    /// Choice for each level, finest first.
     pub choices: Vec<Choice>,
-    /// What to launch where source or target begin at no multiple of [`VECTOR`] bytes and these launches need that.
+    /// Alternative for unaligned source or target: these launches need multiples of [`VECTOR`] bytes.
     pub otherwise: Option<Box<List>>,
 }
 
-/// Bytes that a lane loads or stores at once, at most.
+/// Largest load or store of a lane, in bytes.
 pub const VECTOR: u64 = 16;
 
 impl List {
-    /// Gives all kernels another index.
+    /// Renumbers all kernels.
     pub fn renumber(&mut self, index: &impl Fn(usize) -> usize) {
         self.launches.iter_mut().for_each(|launch| launch.kernel = index(launch.kernel));
         if let Some(otherwise) = &mut self.otherwise {

@@ -1,18 +1,17 @@
-//! Launches that begin while those before them still run (programmatic dependent launch).
+//! Programmatic dependent launch: launches that begin while earlier ones still run.
 //!
-//! Small launches overlap with those before them where they can: each kernel begins while the one before still runs,
-//! and waits for its end before it touches what that may have written. Small levels, which take little longer than
-//! their launches, gain most; large ones lose what the cache for constant data gives. Every thread that touches memory
-//! waits, so that a kernel has ended only when all before it have: workspaces may be used again by the next one, and
-//! what is launched in any other way begins when all has ended.
+//! Small launches overlap if they can: each kernel begins while the previous one still runs, and waits for its end
+//! before touching its results. Small levels gain most, as they take little longer than their launches. Large levels
+//! lose the constant-data cache. Every thread that touches memory waits. So a kernel ends only after all earlier ones:
+//! the next can reuse a workspace, and ordinary launches begin when everything has ended.
 //!
-//! Synthesis need not wait for the bands that the source has: nothing writes it while a list is executed. It may have
-//! been written just before, so that the first launch of a list in which some kernel reads without waiting begins, as
-//! in general, when all before it has ended. So does the first launch of a program whose last launches let others begin
-//! early: call after call, it would crowd them (docs/notebook/files.md).
+//! Synthesis need not wait for the bands in the source: nothing writes it while a list runs. But the source may have
+//! been written just before. So if any kernel of a list reads without waiting, the first launch begins only after all
+//! earlier work. The same holds for the first launch of a program whose last launches let others begin early: in call
+//! after call, it would crowd them (docs/notebook/files.md).
 //!
-//! Only kernels that were written to wait may be launched so, compiled for compute capability 9.0 or newer. Whoever
-//! launches sees to that: what is said here of a launch is that it may begin early where it can.
+//! Only kernels written to wait may be launched like this, compiled for compute capability 9.0 or newer. The executor
+//! is responsible for that; this module only states that a launch may begin early.
 
 use crate::cluster;
 use crate::error::ProgramError;
@@ -25,16 +24,16 @@ use lifting_codegen::machine::{Machine, OverlapSteps};
 use lifting_codegen::opt::{self, Allows, Overlap};
 use std::collections::HashSet;
 
-/// Which launches overlap with those before them: those of at most so many samples.
+/// Launches that overlap with earlier ones: those of up to a number of samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent(Option<usize>);
 
 impl Extent {
-    /// None at all: kernels do not wait.
+    /// No overlap: kernels do not wait.
     pub const NONE: Extent = Extent(None);
 
-    /// Of a plan of so many samples whose kernels can wait: all launches of plans of few samples, and of others those
-    /// for few samples, on a device; unless all or none are `asked` for.
+    /// Extent for a plan of `samples` samples whose kernels can wait: all launches of small plans, small launches of
+    /// larger ones. `asked` forces all or none.
     pub fn of(samples: usize, asked: Option<bool>, machine: &Machine) -> Extent {
         let steps = &machine.constants().overlap_steps;
         match asked {
@@ -44,20 +43,19 @@ impl Extent {
         }
     }
 
-    /// Whether a launch does.
+    /// Whether a launch overlaps.
     fn has(self, launch: &Launch) -> bool {
         self.0.is_some_and(|most| samples(launch).unwrap_or(usize::MAX) <= most)
     }
 }
 
 impl Program {
-    /// Settles how launches follow one another on a device: which of them begin before those before them have ended,
-    /// and which blocks run in clusters. Kernels of launches that may begin early then have the statements for that;
-    /// those that are needed in several ways stand there as often, under one name. Once, of a program that was just
-    /// made.
+    /// Decides which launches begin early and which blocks run in clusters, on a device. Kernels of early launches get
+    /// the statements for that. A kernel needed in several versions is present several times under one name. Call it
+    /// once, on a new program.
     ///
     /// # Errors
-    /// If a kernel breaks the rules with these statements in it: an error of this crate.
+    /// If a kernel with these statements breaks the rules: a bug in this crate.
     pub fn arrange(&mut self, extent: Extent, machine: &Machine) -> Result<(), ProgramError> {
         let overlaps = versions(self, extent, machine);
         let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
@@ -82,12 +80,12 @@ impl Program {
     }
 }
 
-/// Says of each launch of a program whether it overlaps with the one before, and gives for each kernel how it is to be
-/// written for that. Kernels that are to be written in several ways stand there as often.
+/// Marks each launch of a program that overlaps with the previous one, and returns the version of each kernel. Kernels
+/// with several versions are duplicated.
 fn versions(program: &mut Program, extent: Extent, machine: &Machine) -> Vec<Option<Overlap>> {
     let kernels = std::mem::take(&mut program.kernels);
     let mut versions = Versions { extent, machine, kernels, all: Vec::new() };
-    // The whole transform first: what others make of the same kernels is to need no other versions.
+    // The whole transform comes first: other lists should need no other versions of the same kernels.
     versions.list(&mut program.forward, true);
     for (i, list) in program.inverse.iter_mut().enumerate() {
         versions.list(list, i == 0);
@@ -111,7 +109,7 @@ fn versions(program: &mut Program, extent: Extent, machine: &Machine) -> Vec<Opt
     versions.all.into_iter().map(|(_, overlap)| overlap).collect()
 }
 
-/// The kernels of a program, as they are to be written.
+/// Versions of a program's kernels.
 struct Versions<'a> {
     extent: Extent,
     machine: &'a Machine,
@@ -121,8 +119,7 @@ struct Versions<'a> {
 }
 
 impl Versions<'_> {
-    /// Settles how the launches of a list are made; of the whole transform as is best for it, of others with what there
-    /// is.
+    /// Settles the launches of a list: the whole transform gets its best versions, other lists reuse existing ones.
     fn list(&mut self, list: &mut List, is_whole: bool) {
         let wanted = self.wanted(list);
         let at = first_group(list);
@@ -136,8 +133,8 @@ impl Versions<'_> {
         }
         for (launch, wanted) in first.iter_mut().zip(wanted_first) {
             let allows = |overlap: Option<&Overlap>| overlap.map(|overlap| overlap.allows);
-            // Where something is read without waiting, what comes first does not overlap, and may be what others are:
-            // instructions that are in the cache.
+            // If a kernel reads without waiting, the first launches do not overlap. They may then share a version with
+            // others, whose instructions are in the cache.
             self.settle(launch, wanted.as_ref(), is_whole, |version| {
                 version == wanted.as_ref() || reads_early && allows(version) == allows(wanted.as_ref())
             });
@@ -148,8 +145,8 @@ impl Versions<'_> {
         }
     }
 
-    /// Gives a launch a version of its kernel: one that is `right`, or else any that there is, if it is not of the
-    /// whole transform.
+    /// Gives a launch a version of its kernel: one that is `right`, or else any existing one outside the whole
+    /// transform.
     fn settle(
         &mut self,
         launch: &mut Launch,
@@ -160,7 +157,7 @@ impl Versions<'_> {
         let mut versions = self.all.iter().enumerate().filter(|(_, (kernel, _))| *kernel == launch.kernel);
         let mut others = versions.clone();
         let found = versions.find(|(_, (_, version))| right(version.as_ref()));
-        // What waits may be launched in any way.
+        // A waiting kernel may be launched in any way.
         let any = || others.find(|(_, (_, version))| !is_whole && (version.is_some() || wanted.is_none()));
         let found = found.or_else(any).map(|(i, _)| i);
         let found = found.unwrap_or_else(|| {
@@ -173,7 +170,7 @@ impl Versions<'_> {
         launch.kernel = found;
     }
 
-    /// How each launch of a list would best overlap.
+    /// Best overlap of each launch of a list.
     fn wanted(&self, list: &List) -> Vec<Option<Overlap>> {
         let mut written = HashSet::new();
         let first = first_group(list);
@@ -195,7 +192,7 @@ impl Versions<'_> {
                     let is_last = i + 2 == list.launches.len();
                     self.allows(launch, next, (!settled[i + 1].is_empty(), is_last))
                 }
-                // Nothing comes that could gain: the kernel of the launch before will do.
+                // No later launch can gain: use the previous launch's kernel.
                 None => match wanted.last() {
                     Some(Some(before)) if list.launches[i - 1].kernel == launch.kernel => before.allows,
                     _ => Allows::BeforeStoring,
@@ -207,8 +204,8 @@ impl Versions<'_> {
         wanted
     }
 
-    /// When a launch lets the next begin, which reads something without waiting, or does not, and is the last, or is
-    /// not: early where that was measured to gain (docs/performance.md).
+    /// When a launch lets the next one begin, given whether that one reads without waiting and is the last: early if
+    /// that was measured to gain (docs/performance.md).
     fn allows(&self, launch: &Launch, next: &Launch, (reads_early, is_last): (bool, bool)) -> Allows {
         let part = |launch: &Launch| {
             let resident = self.machine.multiprocessors * self.kernels[launch.kernel].kernel.min_blocks.max(1);
@@ -227,19 +224,18 @@ impl Versions<'_> {
         }
     }
 
-    /// Whether a launch is of a kernel whose blocks all load what the level before leaves after all else, so that they
-    /// may load the rest before that level has ended.
+    /// Whether all blocks of a launch's kernel load the previous level's results last, so they may load the rest early.
     fn loads_by_time(&self, launch: &Launch) -> bool {
         self.kernels[launch.kernel].fit.as_ref().is_some_and(|fit| fit.loads_by_time())
     }
 
-    /// Whether a launch, whose kernel is settled, lets the next one begin before it is about to store.
+    /// Whether a launch, whose kernel is settled, lets the next one begin before its own stores.
     fn hurries(&self, launch: &Launch) -> bool {
         self.all[launch.kernel].1.as_ref().is_some_and(|overlap| overlap.allows != Allows::BeforeStoring)
     }
 }
 
-/// Bytes that a launch reads, where that is known.
+/// Bytes that a launch reads, if known.
 fn bytes(made: &Made, launch: &Launch) -> Option<u64> {
     let scalars = made.kernel.params.iter().filter_map(|param| match param.kind {
         ParamKind::Pointer(scalar, _) => Some(scalar.bytes()),
@@ -249,20 +245,20 @@ fn bytes(made: &Made, launch: &Launch) -> Option<u64> {
     samples.checked_mul(each).map(|bytes| bytes as u64)
 }
 
-/// Samples that a launch reads, where that is known.
+/// Samples that a launch reads, if known.
 fn samples(launch: &Launch) -> Option<usize> {
     let job = launch.placed.as_ref()?.job;
     let sides = [job.width, job.height, job.batch, job.planes.map_or(1, |planes| planes.depth)];
     sides.iter().try_fold(1usize, |n, side| n.checked_mul(usize::try_from(*side).ok()?))
 }
 
-/// How many launches come first, beside each other.
+/// Number of first launches that run in parallel.
 fn first_group(list: &List) -> usize {
     let rest = list.launches.iter().skip(1).take_while(|launch| launch.beside_previous);
     list.launches.len().min(1 + rest.count())
 }
 
-/// The parameters of a launch that are pointers, and their arrays.
+/// Pointer parameters of a launch, and their arrays.
 fn pointers(launch: &Launch) -> impl Iterator<Item = (ParamId, Array)> + '_ {
     (0..).zip(&launch.args).filter_map(|(i, arg)| match arg {
         Arg::Pointer(array, _) => Some((ParamId(i), *array)),
@@ -270,7 +266,7 @@ fn pointers(launch: &Launch) -> impl Iterator<Item = (ParamId, Array)> + '_ {
     })
 }
 
-/// Whether a kernel does no more than read an array.
+/// Whether a kernel only reads an array.
 fn is_read(made: &Made, id: ParamId) -> bool {
     matches!(made.kernel.params[id.0 as usize].kind, ParamKind::Pointer(_, Access::Read))
 }
@@ -293,7 +289,7 @@ mod tests {
         Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()
     }
 
-    /// Of large plans, kernels of large levels do not wait, and all launches of small ones overlap.
+    /// In large plans, kernels of large levels do not wait, and all launches of small levels overlap.
     #[test]
     fn launches_overlap_where_kernels_wait() {
         let machine = Machine::default();
@@ -326,7 +322,7 @@ mod tests {
         assert_eq!(some, all);
     }
 
-    /// Nothing is read early that a launch before may write; what is launched is what was chosen.
+    /// No early read touches data that an earlier launch may write; the launches are the chosen ones.
     #[test]
     fn what_is_read_early_is_there() {
         let shapes: [(&[usize], u32); 7] = [
@@ -379,7 +375,7 @@ mod tests {
         assert!(early > 100, "{early}");
     }
 
-    /// When launches let the next begin, in order: early where that was measured to gain.
+    /// When launches let the next begin, in order: early if that was measured to gain.
     #[test]
     fn launches_begin_early_where_that_gains() {
         let machine = Machine::default();
@@ -402,14 +398,14 @@ mod tests {
         assert_eq!(inverse[..2], [once, once]);
         let (_, inverse) = allowed("cdf97", f32, &[4096, 4096], 5);
         assert_eq!(inverse[..4], [once, late, late, late]);
-        // The last is of two levels.
+        // The last launch has two levels.
         let (_, inverse) = allowed("legall53", i16, &[4096, 4096], 5);
         assert_eq!(inverse[..3], [once, once, late]);
-        // Two levels in one launch would not load early: what that gains decides where they are small.
+        // Two levels in one launch would not load early; that gain decides if they are small.
         let (forward, inverse) = allowed("legall53", i16, &[2048, 2048], 5);
         assert_eq!((forward.len(), inverse.len()), (4, 5));
         assert_eq!(allowed("legall53", i16, &[2048, 2048], 2).1.len(), 1);
-        // The first launch does not overlap where the last one lets another begin early.
+        // The first launch does not overlap if the last one lets another begin early.
         let overlaps = |name, sample, shape: &[usize], levels| {
             let mut program = program(name, sample, Schedule::Auto, shape, levels);
             versions(&mut program, Extent::of(shape.iter().product(), None, &machine), &machine);

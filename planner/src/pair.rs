@@ -1,4 +1,4 @@
-//! One level of two axes, or of three, in one pass, as launches.
+//! Passes over two or three axes of a level, as launches.
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
@@ -11,19 +11,19 @@ use lifting_codegen::schedule::{Direction, Extent, Fit, ScheduleError, Shape};
 use lifting_dsl::geometry::split;
 use std::sync::Arc;
 
-/// The levels of a pass.
+/// Levels of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
-    /// One.
+    /// One level.
     One,
-    /// That level and the next.
+    /// A level and the next.
     Two,
-    /// All that are left, so many.
+    /// All remaining levels, with their number.
     All(u32),
 }
 
 impl Span {
-    /// What a launch of blocks takes, whose stage is of so many levels.
+    /// Span of a launch of these blocks, whose stage has `levels` levels.
     pub fn of(blocks: Shape, levels: u32) -> Span {
         match blocks.schedule().extent() {
             Extent::Plane | Extent::Volume => Span::One,
@@ -33,39 +33,39 @@ impl Span {
     }
 }
 
-/// What the pass does, apart from where.
+/// Operation of the pass, without its arrays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<'a> {
     pub direction: Direction,
-    /// The level that is analysed, or that synthesis leads to.
+    /// The analysed level, or the result level of synthesis.
     pub level: u32,
-    /// The axis of consecutive samples, and the one of rows.
+    /// The axis of consecutive samples, and that of rows.
     pub axes: [usize; 2],
-    /// Which of them analysis lifts first.
+    /// Axis that analysis lifts first.
     pub order: Order,
-    /// The third axis of a pass over all three, which analysis lifts last, and the parity of its first position.
+    /// The third axis of a pass over three axes, which analysis lifts last, and the parity of its first position.
     pub deep: Option<(usize, usize)>,
-    /// Of this level, or of more.
+    /// Number of levels in the pass.
     pub span: Span,
-    /// Samples along these axes; along the others what the pass covers of them.
+    /// Samples along these axes; along the others, the range that the pass covers.
     pub extent: &'a [usize],
-    /// Of the two axes' first positions.
+    /// Parities of the two axes' first positions.
     pub parity: [usize; 2],
     pub gain: u32,
 }
 
-/// Where the pass reads and writes.
+/// Arrays that the pass reads and writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Quad {
     pub signal: View,
-    /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is
-    /// high along a third axis; or, of two levels, whose ll is the second's, hl, lh and hh of the second. Of all
-    /// levels, four times the array in which they stand.
+    /// ll, hl, lh, hh: the first letter is for the axis of consecutive samples. With a third axis, the four high ones
+    /// along it follow. With two levels, ll is the second level's, and hl, lh and hh of the second follow. With all
+    /// levels, four times the array that holds them.
     pub bands: Vec<View>,
 }
 
 impl Quad {
-    /// The bands in the Mallat layout of one box; `low` may stand elsewhere.
+    /// The bands in the Mallat layout of one box; `low` may be elsewhere.
     pub fn new(pair: &Pair, signal: View, low: View, whole: View) -> Quad {
         if let Span::All(_) = pair.span {
             return Quad { signal, bands: vec![whole; 4] };
@@ -80,13 +80,13 @@ impl Quad {
         let first = bands(&|axis, parity| half(pair.extent[axis], parity)).into_iter().skip(1);
         let mut all: Vec<View> = std::iter::once(low).chain(first).collect();
         if pair.span == Span::Two {
-            // First positions are even at either level.
+            // First positions are even at both levels.
             all.extend(bands(&|axis, _| half(half(pair.extent[axis], 0), 0)).into_iter().skip(1));
         }
         Quad { signal, bands: all }
     }
 
-    /// All of them, further along an axis that the pass does not transform.
+    /// All views, further along an axis that the pass does not transform.
     pub fn at(&self, axis: usize, index: usize) -> Quad {
         let bands = self.bands.iter().map(|band| band.at(axis, index)).collect();
         Quad { signal: self.signal.at(axis, index), bands }
@@ -98,24 +98,24 @@ impl Quad {
     }
 }
 
-/// The launches of a pass: one for each position of the axes that are not in the job.
+/// Launches of a pass: one for each position of the axes outside the job.
 pub(crate) struct Jobs {
-    /// The first; addresses are bytes from the beginning of each array.
+    /// The first job; addresses are bytes from the start of each array.
     pub job: Job,
     pub arrays: Vec<Array>,
     rest: Vec<Dim<3>>,
 }
 
 impl Jobs {
-    /// How many launches they are.
+    /// Number of launches.
     pub fn launches(&self) -> usize {
         self.rest.iter().fold(1, |count: usize, d| count.saturating_mul(d.len as usize))
     }
 }
 
 impl Pair<'_> {
-    /// The axes and the parities of their first positions: that of consecutive samples, that of rows, and the third one
-    /// if there is one.
+    /// The lifted axes with the parities of their first positions: consecutive samples, rows, and a third one if
+    /// present.
     fn lifted(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         self.axes.into_iter().zip(self.parity).chain(self.deep)
     }
@@ -130,7 +130,7 @@ impl Pair<'_> {
         plane.into_iter().chain(self.deep.map(|(axis, _)| axis)).collect()
     }
 
-    /// Samples that the pass leaves for the next level: the low band, or the signal.
+    /// Number of samples left for the next level: the low band, or the signal.
     fn left(&self) -> usize {
         let halved = |axis: usize| self.lifted().any(|(lifted, _)| lifted == axis);
         let samples = |(axis, &n): (usize, &usize)| match self.direction {
@@ -140,7 +140,7 @@ impl Pair<'_> {
         self.extent.iter().enumerate().map(samples).product()
     }
 
-    /// The launches of a pass whose samples are `bytes` large; `None` if a side is beyond what a job can say.
+    /// Launches of a pass with samples of `bytes` bytes; `None` if a side exceeds the limits of a job.
     pub fn jobs(&self, quad: &Quad, bytes: usize) -> Option<Jobs> {
         let Quad { signal, bands } = quad;
         let (ll, others) = (&bands[0], &bands[1]);
@@ -184,14 +184,14 @@ impl Pair<'_> {
     }
 }
 
-/// The arrays of a job: the signal and all bands.
+/// Arrays of a job: the signal and all bands.
 pub(crate) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut level::Array> {
     let high = job.planes.as_mut().map(|planes| &mut planes.high).into_iter().flatten();
     std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high).chain(job.coarse.iter_mut().flatten())
 }
 
 impl Lowering<'_> {
-    /// Arrays of the user's may begin anywhere, where that is taken into account.
+    /// Offsets the user's arrays by one sample, if they are assumed to be unaligned.
     pub(crate) fn misplace(&self, job: &mut Job, owners: &[Array]) {
         if self.misaligned {
             let elsewhere =
@@ -200,8 +200,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The shape that a level was given, its fit and its chunk; for a launch that is less aligned than what that was
-    /// chosen for, and than it takes, one that does.
+    /// The shape of a level with its fit and chunk. For a launch with less alignment than the shape supports, returns
+    /// one that supports it.
     fn for_launch(
         &self,
         direction: Direction,
@@ -224,7 +224,7 @@ impl Lowering<'_> {
         other.ok_or(first)
     }
 
-    /// Appends the launches of a pass over two axes or three. They may all run side by side.
+    /// Appends the launches of a pass over two or three axes. They may all run in parallel.
     pub(crate) fn pair(&mut self, pair: Pair, quad: Quad, (shape, chunk): (Shape, u32)) -> Result<(), ProgramError> {
         if pair.extent.contains(&0) {
             return Ok(());
@@ -254,7 +254,7 @@ impl Lowering<'_> {
         let is_on_its_way = matches!(writes[0].array, Array::Scratch(Region::Low(_)));
         let kept = is_on_its_way && self.kernels.tuning.machine.keeps(pair.left() * bytes);
         let views = quad.views();
-        // Kernels take the signal first in analysis, last in synthesis; and those of all levels one array of bands.
+        // Kernels take the signal first in analysis, last in synthesis; kernels for all levels take one array of bands.
         let is_all = matches!(pair.span, Span::All(_));
         let arrays = if is_all { 2 } else { views.len() };
         let order: Vec<usize> = match pair.direction {
@@ -262,7 +262,7 @@ impl Lowering<'_> {
             Direction::Inverse => (1..arrays).chain([0]).collect(),
         };
         for at in positions(&jobs.rest) {
-            // Of the steps in `Jobs::rest`: signal, ll, the other bands.
+            // Steps in `Jobs::rest`: signal, ll, the other bands.
             let offset = |i: usize| views[i].offset + at[i.min(2)];
             let mut job = jobs.job;
             for (i, array) in arrays_of(&mut job).enumerate() {
@@ -275,7 +275,7 @@ impl Lowering<'_> {
             let index = self.kernels.get(key)?;
             let mut args: Vec<Arg> = order.iter().map(|&i| Arg::Pointer(views[i].array, offset(i))).collect();
             let gain = self.kernels.gain.then_some(pair.gain);
-            // How arrays are aligned is known when their addresses are.
+            // Alignment is known only with the arrays' addresses.
             let arguments = level::Arguments { chunk: chunk as i32, aligned: 0, skew: 0 };
             args.extend(job.scalars(shape.schedule().extent(), arguments, gain).into_iter().map(Arg::Int));
             let at = args.len() - 2 - usize::from(gain.is_some());
@@ -307,7 +307,7 @@ mod tests {
         pitched(name, sample, (side, side), levels)
     }
 
-    /// Of an image of that side, whose rows begin further apart.
+    /// Program of a square image with a row pitch.
     fn pitched(name: &str, sample: SampleType, (side, pitch): (usize, usize), levels: u32) -> Program {
         let problem = Problem::new(crate::tests::scheme(name), Geometry::uniform(&[side, side], levels).unwrap());
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
@@ -315,13 +315,13 @@ mod tests {
         Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()
     }
 
-    /// Whether each launch keeps what it leaves, of analysis and of synthesis.
+    /// Whether each launch keeps its low band in cache, for analysis and synthesis.
     fn kept(program: &Program) -> [Vec<bool>; 2] {
         [&program.forward, &program.inverse[0]].map(|list| {
             let of = |launch: &crate::list::Launch| {
                 let made = &program.kernels[launch.kernel];
                 let is_kept = print::kernel(&made.kernel).contains(", kept");
-                // What is kept is read by the plan itself.
+                // Only data that the plan reads again is kept.
                 let arrays = &launch.placed.as_ref().unwrap().arrays;
                 let forward = made.kernel.name.contains("forward");
                 let left = arrays[usize::from(forward)];
@@ -332,24 +332,23 @@ mod tests {
         })
     }
 
-    /// A low band on its way is kept if it is large and the second-level cache has room for it; what the user gets is
-    /// not.
+    /// A low band is kept if it is large and fits the L2 cache; the user's results are not.
     #[test]
     fn what_the_next_level_reads_is_kept() {
         let of = |name, sample, side, levels| kept(&program(name, sample, side, levels));
-        // Low bands of 16 MiB after two levels in one launch, of 4 and 1 after the next, and the last, which is the
+        // Low bands of 16 MiB after two levels in one launch, of 4 and 1 MiB after the next two; the last is the
         // user's.
         assert_eq!(of("cdf97", SampleType::F32, 8192, 5)[0], [true, true, true, false]);
-        // Of 32 MiB.
+        // 32 MiB low band.
         assert_eq!(of("fidelity", SampleType::I16, 8192, 2), [[true, false], [true, false]]);
         assert_eq!(of("cdf97", SampleType::F32, 512, 3), [[false; 3], [false; 3]]);
         assert_eq!(of("cdf97", SampleType::F32, 8192, 1), [[false], [false]]);
-        // 64 MiB are too many.
+        // 64 MiB do not fit.
         assert_eq!(of("fidelity", SampleType::I16, 16384, 2)[0], [false, false]);
     }
 
-    /// Where bands begin anywhere, analysis takes the kernel that was faster: for all rows, if the other one would
-    /// store parts of sectors of 4-byte samples, or have fewer lanes.
+    /// With unaligned bands, analysis takes the faster kernel: the one for all rows, if the other would store partial
+    /// sectors of 4-byte samples, or have fewer lanes.
     #[test]
     fn bands_that_begin_anywhere() {
         let rows = |name, sample| {
@@ -366,7 +365,7 @@ mod tests {
         assert_eq!(rows("legall53", SampleType::I16), ["image", "image"]);
     }
 
-    /// Kernels that were only tried are not compiled.
+    /// Kernels made only for a trial are not compiled.
     #[test]
     fn every_kernel_is_launched() {
         for (name, sample) in [("cdf97", SampleType::F32), ("legall53", SampleType::I16)] {

@@ -1,4 +1,4 @@
-//! One pass over one axis of a box, as launches.
+//! Passes over one axis of a box, as launches.
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
@@ -12,23 +12,23 @@ use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::ir::{ParamKind, Scalar, launch};
 use lifting_codegen::schedule::{Along, Direction, Sides};
 
-/// What a pass does, apart from where.
+/// Operation of a pass, without its arrays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pass<'a> {
     pub direction: Direction,
-    /// The level that is analysed, or that synthesis leads to.
+    /// The analysed level, or the result level of synthesis.
     pub level: u32,
     pub axis: usize,
-    /// Samples along the axis; along the others what the pass covers of them.
+    /// Samples along the axis; along the others, the range that the pass covers.
     pub extent: &'a [usize],
-    /// Of the axis's first position.
+    /// Parity of the axis' first position.
     pub parity: usize,
     pub gain: u32,
-    /// Of one axis.
+    /// Candidate for one axis.
     pub way: Way,
 }
 
-/// Where a pass reads and writes.
+/// Arrays that a pass reads and writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sites {
     pub signal: View,
@@ -37,29 +37,29 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    /// All three, further along an axis that the pass does not transform.
+    /// All three views, further along an axis that the pass does not transform.
     pub fn at(self, axis: usize, index: usize) -> Sites {
         let Sites { signal, low, high } = self;
         Sites { signal: signal.at(axis, index), low: low.at(axis, index), high: high.at(axis, index) }
     }
 }
 
-/// Lines of an array that become rows of scratch, or come back.
+/// A transposition of array lines to rows of scratch, or back.
 struct Turn {
-    /// 0 is the signal, 1 the low band, 2 the high one.
+    /// Array: 0 is the signal, 1 the low band, 2 the high band.
     index: usize,
     kernel: usize,
-    /// Lines, and samples in each.
+    /// Number of lines, and samples in each.
     size: [i64; 2],
     batch: i64,
-    /// Where they stand: from sample to sample of a line, and from image to image.
+    /// Place in the array: strides from sample to sample of a line, and from image to image.
     array: (View, [i64; 2]),
-    /// Likewise as rows: from row to row, and from image to image.
+    /// Place as rows: strides from row to row, and from image to image.
     rows: (View, [i64; 2]),
 }
 
 impl Lowering<'_> {
-    /// Appends the launches of a pass. They may all run side by side.
+    /// Appends the launches of a pass. They may all run in parallel.
     pub(crate) fn pass(&mut self, pass: Pass, sites: Sites) -> Result<(), ProgramError> {
         let Pass { direction, axis, extent, parity, gain, .. } = pass;
         if extent.contains(&0) {
@@ -92,7 +92,7 @@ impl Lowering<'_> {
             joins: true,
         });
         let mut dims = joined(dims.collect());
-        // Lines first, then the batch; what is left is a loop of launches.
+        // Lines first, then the batch; launches loop over the rest.
         let take_largest = |dims: &mut Vec<Dim<3>>, fits: fn(&Dim<3>) -> bool| {
             let best = (0..dims.len()).filter(|&i| fits(&dims[i])).max_by_key(|&i| dims[i].len);
             best.map(|i| dims.remove(i)).unwrap_or(Dim { len: 1, steps: [0; 3], joins: false })
@@ -153,7 +153,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A pass along columns whose lines are brought into rows first, in scratch, and back afterwards.
+    /// Appends a pass along columns that is transposed into rows in scratch, and back.
     fn transposed(
         &mut self,
         pass: Pass,
@@ -163,7 +163,7 @@ impl Lowering<'_> {
         let Pass { direction, axis, extent, parity, .. } = pass;
         let (length, lows) = (extent[axis], (extent[axis] + 1 - parity) / 2);
         let samples = length * lines.len as usize * batch.len as usize;
-        // In scratch: a plane of rows, and a batch of them.
+        // In scratch: a plane of rows, and a batch of planes.
         let mut strides = [0; MAX_RANK];
         strides[..3].copy_from_slice(&[length as i64 * lines.len, length as i64, 1]);
         let mut room = |side: usize, scalar: Scalar| {
@@ -197,7 +197,7 @@ impl Lowering<'_> {
             }
             self.after();
             self.pass(Pass { axis: 2, extent: &rows, ..pass }, sites)?;
-            // Of these passes one is told.
+            // Only one of these passes is reported.
             self.list.passes.truncate(noted + 1);
             let launches = self.list.launches.iter_mut().rev().take_while(|launch| launch.pass > Some(noted));
             launches.for_each(|launch| launch.pass = Some(noted));
@@ -210,7 +210,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Brings lines into rows, or back; the array's are those at `at`.
+    /// Transposes lines into rows, or back; the array's lines are those at `at`.
     fn turn(&mut self, turn: &Turn, at: [i64; 3], to_rows: bool) -> Result<(), ProgramError> {
         let (array, rows) = (turn.array, turn.rows);
         let array = (View { offset: array.0.offset + at[turn.index], ..array.0 }, array.1);
@@ -225,7 +225,7 @@ impl Lowering<'_> {
         self.push(turn.kernel, args, grid)
     }
 
-    /// Notes a pass for the recipe.
+    /// Records a pass for the recipe.
     fn note(&mut self, pass: Pass, schedule: &'static str) {
         let Pass { level, axis, extent, .. } = pass;
         let count = (0..extent.len()).filter(|&a| a != axis).map(|a| extent[a]).product();
@@ -233,8 +233,8 @@ impl Lowering<'_> {
         self.list.passes.push(recipe::Pass { level: level + 1, axes, lengths, count, schedule });
     }
 
-    /// Appends a pass launch, or several over fewer lines each if its grid is beyond the hardware's limits.
-    /// `steps` are the arrays' distances from line to line, in the order of the arguments.
+    /// Appends a pass launch, or several over fewer lines each if its grid exceeds the hardware's limits. `steps` are
+    /// the arrays' strides from line to line, in the order of the arguments.
     fn launch_lines(&mut self, kernel: usize, mut args: Vec<Arg>, steps: [i64; 3]) -> Result<(), ProgramError> {
         const LINES: usize = 5;
         let Arg::Int(lines) = args[LINES] else { unreachable!("the sixth parameter of a pass is its lines") };
@@ -271,7 +271,7 @@ impl Lowering<'_> {
         launch::grid(kernel, &scalars)
     }
 
-    /// Appends a launch with that grid, unless there is nothing to launch.
+    /// Appends a launch with that grid, unless it is empty.
     pub(crate) fn push(
         &mut self,
         kernel: usize,
@@ -306,7 +306,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Cuts a length that is more than a kernel takes: (first, length).
+/// Cuts a length above a kernel's maximum into pieces: (first, length).
 fn pieces(len: i64, most: i64) -> impl Iterator<Item = (i64, i64)> {
     (0..(len + most - 1) / most).map(move |i| (i * most, most.min(len - i * most)))
 }

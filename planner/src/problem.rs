@@ -1,4 +1,4 @@
-//! What is to be computed: everything that decides what the coefficients are, and nothing about how.
+//! Problems: everything that determines the coefficients, and nothing about execution.
 
 use crate::error::ProgramError;
 use lifting_dsl::adjoint::Border;
@@ -6,20 +6,20 @@ use lifting_dsl::extension::Extension;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Scheme, adjoint};
 
-/// The most axes that a plan handles.
+/// Maximum number of axes of a plan.
 pub const MAX_RANK: usize = 8;
 
 /// Axis lengths or strides, without an allocation.
 pub type Dims<V> = [V; MAX_RANK];
 
-/// How an axis of data goes on beyond its ends, where coefficients are those of a longer one.
+/// Border extension of an axis of data whose coefficients are those of a longer axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extended {
     /// Samples before the data.
     pub first: usize,
-    /// What stands there, and behind the data.
+    /// Rule of the extension before and after the data.
     pub rule: Extension,
-    /// Whether it is the adjoint of that: zeros stand there, and what synthesis makes there goes back to the data.
+    /// Whether it is the adjoint: the extension is zero, and synthesis results there are folded back into the data.
     pub is_adjoint: bool,
 }
 
@@ -28,24 +28,24 @@ pub struct Extended {
 pub struct Problem {
     /// The wavelet.
     pub scheme: Scheme,
-    /// What steps read outside the data.
+    /// Border rule: the values that steps read outside the data.
     pub boundary: Boundary,
-    /// Of the coefficients, that is, after padding.
+    /// Geometry of the coefficients, after padding.
     pub geometry: Geometry,
-    /// Where coefficients are put.
+    /// Placement of the coefficients.
     pub layout: Layout,
-    /// Shape of the data; smaller than the geometry's where the plan pads.
+    /// Shape of the data; smaller than the geometry's if the plan pads.
     pub source_shape: Vec<usize>,
-    /// For each axis, how data goes on where the plan pads; none says that the last sample is repeated.
+    /// Extension for each axis, if the plan pads; empty to repeat the last sample.
     pub extended: Vec<Option<Extended>>,
-    /// Bits that samples are shifted by at each level.
+    /// Gain shift of the samples at each level, in bits.
     pub gain_shift: u32,
     /// Whether analysis doubles a lone sample at an odd position, as reversible JPEG 2000 does.
     pub double_lone_odd: bool,
-    /// Whether along each axis of a level the first and the last sample of a line of several are doubled before its
-    /// steps, and halved after them, as adjoints ask for ([`adjoint::Border::DoubledEnds`]).
+    /// Whether the first and last sample of each line of several are doubled before the steps and halved after them,
+    /// along each axis of a level. Adjoints need this ([`adjoint::Border::DoubledEnds`]).
     pub doubled_ends: bool,
-    /// Lengths of tiles along each axis, if the transform is of tiles that know nothing of one another.
+    /// Lengths of independent tiles along each axis, if the transform has tiles.
     pub tile: Option<Vec<usize>>,
 }
 
@@ -68,7 +68,7 @@ impl Problem {
         }
     }
 
-    /// Whether there is an adjoint.
+    /// Checks that the problem has an adjoint.
     ///
     /// # Errors
     /// If the scheme is not linear, or the transform pads by repeating samples.
@@ -83,7 +83,7 @@ impl Problem {
         Ok(())
     }
 
-    /// The problem whose synthesis is the adjoint of this one's analysis, and whose analysis is that of its synthesis;
+    /// The problem whose synthesis is the adjoint of this one's analysis, and whose analysis is that of its synthesis.
     /// `None` if single taps remain at the borders, or there is no adjoint.
     pub fn adjoint(&self) -> Option<Problem> {
         self.check_adjoint().ok()?;
@@ -98,7 +98,7 @@ impl Problem {
         Some(Problem { scheme: self.scheme.adjoint()?, extended, doubled_ends, ..self.clone() })
     }
 
-    /// Whether no step of any level reads beyond its line, so that there are no borders.
+    /// Whether no step of any level reads beyond its line, so borders have no effect.
     fn reads_nothing_beyond(&self) -> bool {
         (0..self.geometry.depth()).all(|level| {
             let (shape, origins) = (self.geometry.level_shape(level), self.geometry.level_origins(level));
@@ -109,12 +109,12 @@ impl Problem {
         })
     }
 
-    /// How an axis goes on, if that is said.
+    /// Extension of an axis, if any.
     pub(crate) fn extended(&self, axis: usize) -> Option<Extended> {
         self.extended.get(axis).copied().flatten()
     }
 
-    /// Whether coefficients have another shape than the data.
+    /// Whether coefficients and data differ in shape.
     pub fn pads(&self) -> bool {
         self.source_shape != self.geometry.shape()
     }

@@ -1,4 +1,4 @@
-//! A program: all that a device does for a problem, as data.
+//! Programs: all that a device executes for a problem, as data.
 
 use crate::error::ProgramError;
 use crate::kernels::{Made, Tuning};
@@ -11,20 +11,20 @@ use crate::view::View;
 use lifting_dsl::sample::SampleType;
 use std::collections::BTreeSet;
 
-/// All that a plan launches: kernels, workspace, and a list for each thing that it can do.
+/// Launches of a plan: kernels, workspace, and a list for each operation.
 #[derive(Debug)]
 pub struct Program {
-    /// The kernels, each once.
+    /// Kernels, without duplicates.
     pub kernels: Vec<Made>,
     /// The workspace.
     pub regions: Regions,
     /// Data to coefficients.
     pub forward: List,
-    /// Target only; `None` where the plan pads.
+    /// In-place analysis on the target; `None` if the plan pads.
     pub forward_in_place: Option<List>,
-    /// To each level: 0 is the whole.
+    /// Synthesis to each level: 0 is the whole.
     pub inverse: Vec<List>,
-    /// As `forward_in_place`.
+    /// In-place synthesis on the target; `None` if the plan pads.
     pub inverse_in_place: Option<List>,
 }
 
@@ -36,10 +36,10 @@ impl Program {
         lists.flat_map(|list| std::iter::successors(Some(list), |list| list.otherwise.as_deref()))
     }
 
-    /// For data and coefficients with these strides; low bands of higher levels are contiguous.
+    /// Makes a program for data and coefficients with these strides; low bands of higher levels are contiguous.
     ///
     /// # Errors
-    /// If a schedule that was asked for cannot carry a level, or the arrays are beyond what kernels take.
+    /// If a requested schedule does not support a level, or the arrays exceed the limits of kernels.
     pub fn new(
         problem: &Problem,
         sample: SampleType,
@@ -51,7 +51,7 @@ impl Program {
         Program::of_parts(problem, &places, |problem, places| Program::of(problem, sample, places, tuning))
     }
 
-    /// The same in boxes of arrays.
+    /// Makes a program for boxes of arrays.
     fn of(problem: &Problem, sample: SampleType, places: &Places, tuning: &Tuning) -> Result<Program, ProgramError> {
         let of = |array, view: &View| View { array, ..*view };
         let mut lowering = Lowering::new(problem, sample, tuning);
@@ -63,7 +63,7 @@ impl Program {
         let mut inverse = Vec::new();
         let source = of(Array::Source, &places.coefficients);
         for (level, low) in (0..).zip(std::iter::once(&places.data).chain(&places.lows)) {
-            // What was asked for is asked of the whole transform.
+            // A requested schedule applies to the whole transform only.
             lowering.lenient = level > 0;
             inverse.push(lowering.anywhere(|l| l.inverse(level, source, of(Array::Target, low)))?);
         }
@@ -72,7 +72,7 @@ impl Program {
         Ok(lowering.finish(forward, forward_in_place, inverse, inverse_in_place))
     }
 
-    /// Leaves out the kernels that were made to see whether they can be, and that no list launches.
+    /// Drops kernels that were only tried and that no list launches.
     pub(crate) fn drop_unused(&mut self) {
         let used: BTreeSet<usize> = self.lists().flat_map(|list| &list.launches).map(|launch| launch.kernel).collect();
         let mut index = 0..self.kernels.len();
@@ -83,7 +83,7 @@ impl Program {
         }
     }
 
-    /// What was chosen for analysis and for synthesis.
+    /// Choices for analysis and for synthesis.
     pub fn choices(&self) -> Vec<Choice> {
         self.forward.choices.iter().chain(&self.inverse[0].choices).cloned().collect()
     }

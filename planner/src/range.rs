@@ -1,4 +1,5 @@
-//! Does any step wrap? The bounds of [`lifting_dsl::analysis::range`], followed through the axes and levels of a plan.
+//! Range analysis: follows [`lifting_dsl::analysis::range`] through the axes and levels of a plan to see if any step
+//! wraps.
 
 use crate::problem::Problem;
 use lifting_dsl::analysis::range::{Interval, Pass};
@@ -7,18 +8,18 @@ use std::fmt;
 
 /// Whether the samples' stated range keeps every intermediate value within the sample type.
 ///
-/// Integer transforms are lossless either way: wrapping is undone by the inverse. But coefficients that wrapped are not
-/// the ones that exact arithmetic gives.
+/// Integer transforms are lossless either way: the inverse undoes wrapping. But wrapped coefficients differ from those
+/// of exact arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exactness {
     /// Nothing wraps, for any input in the range: coefficients are those of exact arithmetic.
     Exact {
-        /// Lowest and highest value that any coefficient or intermediate can have, as far as intervals tell.
+        /// Bounds on all coefficients and intermediates, as tight as intervals allow.
         reach: (i128, i128),
     },
     /// Some value of the range may make a step wrap.
     MayWrap {
-        /// The level at which the proof fails first; 1 is the finest.
+        /// First level at which the proof fails; 1 is the finest.
         level: u32,
         /// The axis.
         axis: usize,
@@ -49,7 +50,7 @@ pub fn exactness(problem: &Problem, sample: SampleType, low: i64, high: i64) -> 
     let mut input = Interval::new(low, high);
     let mut reach = input.clone();
     for level in 0..problem.geometry.depth() {
-        // Intervals of the bands so far, the one that is low along every axis first.
+        // Intervals of the bands so far, first the band that is low along every axis.
         let mut bands = vec![input.shifted(problem.gain_shift)];
         for axis in problem.geometry.axes_at(level) {
             // A line of one sample is not lifted: it stays, or is doubled at an odd origin.
@@ -76,7 +77,7 @@ pub fn exactness(problem: &Problem, sample: SampleType, low: i64, high: i64) -> 
                 reach = reach.hull(&samples);
                 next.extend(halves);
             }
-            // Even (low) before odd for each: the first band stays the one that is low along all axes.
+            // Even (low) before odd for each: the first band stays low along all axes.
             bands = next;
         }
         input = bands.swap_remove(0);
@@ -84,7 +85,7 @@ pub fn exactness(problem: &Problem, sample: SampleType, low: i64, high: i64) -> 
     Exactness::Exact { reach: ends(&reach) }
 }
 
-/// The ends of an interval, as near as numbers of this size come to them.
+/// The ends of an interval, saturated to 128 bits.
 fn ends(interval: &Interval) -> (i128, i128) {
     let low = i128::try_from(&interval.low).unwrap_or(i128::MIN);
     (low, i128::try_from(&interval.high).unwrap_or(i128::MAX))

@@ -1,4 +1,4 @@
-//! What a plan will do, as data: to print, and to assert on in tests.
+//! Recipes: a plan's description as data, to print and to test.
 
 use crate::range::Exactness;
 use crate::schedule::{Schedule, Way};
@@ -9,7 +9,7 @@ use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Format};
 use std::fmt;
 
-/// How a plan transforms: what was asked for, what was chosen.
+/// Description of a plan: the request and the choices.
 ///
 /// ```
 /// use lifting::{Device, Plan, catalogue};
@@ -29,74 +29,74 @@ pub struct Recipe {
     pub sample: SampleType,
     /// Border rule.
     pub boundary: Boundary,
-    /// The format whose conventions are followed.
+    /// Format whose conventions the plan follows.
     pub profile: Option<Format>,
-    /// Where coefficients are put.
+    /// Placement of the coefficients.
     pub layout: Layout,
     /// Shape of the data.
     pub shape: Vec<usize>,
-    /// Shape of the coefficients; larger than that of the data where the plan pads.
+    /// Shape of the coefficients; larger than that of the data if the plan pads.
     pub coefficient_shape: Vec<usize>,
-    /// Levels per axis; 0 along batch axes.
+    /// Levels for each axis; 0 along batch axes.
     pub levels: Vec<u32>,
     /// Position of the first sample along each axis.
     pub origins: Vec<i64>,
-    /// Lengths of tiles that know nothing of one another, if the data is cut into some.
+    /// Lengths of independent tiles, if the data has tiles.
     pub tile: Option<Vec<usize>>,
-    /// The transformed axes, as analysis takes them.
+    /// Transformed axes in the order of analysis.
     pub axis_order: Vec<usize>,
-    /// Bits that samples are shifted by at each level.
+    /// Gain shift of the samples at each level, in bits.
     pub gain_shift: u32,
-    /// Whether arithmetic can wrap, where the plan was told the range of its samples.
+    /// Whether arithmetic can wrap, if the plan knows the range of its samples.
     pub exactness: Option<Exactness>,
-    /// The device, in words.
+    /// Description of the device.
     pub device: String,
     /// The passes of analysis, in order; synthesis runs them backwards.
     pub passes: Vec<Pass>,
-    /// On a GPU: the schedule of each level, finest first, of analysis and then of synthesis.
+    /// On a GPU: the choice for each level, finest first, of analysis and then of synthesis.
     pub choices: Vec<Choice>,
-    /// What was passed over in the wisdom that the plan found by itself.
+    /// Warnings about skipped entries of the default wisdom.
     pub warnings: Vec<WisdomWarning>,
-    /// Bytes of a workspace.
+    /// Size of a workspace in bytes.
     pub workspace_bytes: usize,
 }
 
 /// One pass over one level along one axis, or along two or three at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// The level that it leads to; 1 is the finest.
+    /// Result level; 1 is the finest.
     pub level: u32,
-    /// The axes that are lifted, in order.
+    /// Lifted axes, in order.
     pub axes: Vec<usize>,
-    /// Samples along each of them.
+    /// Samples along each axis.
     pub lengths: Vec<usize>,
     /// Number of lines, images or volumes.
     pub count: usize,
-    /// The schedule that executes it.
+    /// Schedule of the pass.
     pub schedule: &'static str,
 }
 
-/// The schedule of one level in one direction, and why it is that one.
+/// The schedule of one level in one direction, with its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// Analysis or synthesis.
     pub direction: Direction,
-    /// The level; 1 is the finest.
+    /// Level; 1 is the finest.
     pub level: u32,
-    /// Shape of what analysis of the level reads, and synthesis writes.
+    /// Shape that analysis of the level reads, and synthesis writes.
     pub shape: Vec<usize>,
-    /// What was chosen.
+    /// The chosen candidate.
     pub taken: Candidate,
-    /// Why.
+    /// Reason of the choice.
     pub reason: Reason,
-    /// What could have been chosen, fastest first.
+    /// Other candidates, fastest first.
     pub others: Vec<Candidate>,
-    /// What could not.
+    /// Refused schedules.
     pub refused: Vec<Refused>,
-    /// What wisdom calls it; `None` where there is nothing to choose.
+    /// Key in wisdom; `None` if there is no choice.
     #[doc(hidden)]
     pub case: Option<Key>,
-    /// What could take it and the levels after it in one launch.
+    /// Launches that could take this level and the following ones together.
     #[doc(hidden)]
     pub together: Vec<Together>,
 }
@@ -104,48 +104,48 @@ pub struct Choice {
 /// Levels that one launch could take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
-    /// What wisdom calls them, and how many they are.
+    /// Key of the levels in wisdom, with their number.
     pub case: Key,
-    /// The shapes that could, with chunks as predicted.
+    /// Possible shapes, with predicted chunks.
     pub shapes: Vec<Shape>,
 }
 
-/// Why a candidate was taken.
+/// Reason for the choice of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It is predicted to be the fastest.
+    /// It has the fastest prediction.
     Predicted,
-    /// The plan was told to take this schedule.
+    /// The user requested this schedule.
     Asked,
-    /// It was the fastest when the candidates were measured: the plan was given wisdom that knows this case.
+    /// It was measured fastest: the plan's wisdom has this case.
     Measured,
 }
 
-/// A way through a level, and what it should cost.
+/// A candidate for a level, with its predicted cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// Schedule and shape of its blocks.
+    /// Schedule and block shape.
     pub way: Way,
-    /// Kernel launches; none where the launch of the level before does this one, too, and then no bytes and no time.
+    /// Kernel launches; 0 if the previous level's launch includes this level, and then bytes and time are 0, too.
     pub launches: usize,
-    /// Bytes that are read and written, what blocks read again included.
+    /// Bytes read and written, including re-reads by blocks.
     pub bytes: u64,
-    /// Time, where 1 is reading and writing the level once.
+    /// Time relative to reading and writing the level once.
     pub time: f64,
 }
 
-/// A schedule that cannot carry a level.
+/// A schedule that does not support a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The schedule.
     pub schedule: Schedule,
-    /// What stands against it.
+    /// The reason.
     pub reason: String,
 }
 
 impl Recipe {
-    /// The choice for a level (1 is the finest) in one direction; none on the CPU.
+    /// The choice for a level (1 is the finest) in one direction; `None` on the CPU.
     pub fn choice(&self, direction: Direction, level: u32) -> Option<&Choice> {
         self.choices.iter().find(|c| c.direction == direction && c.level == level)
     }

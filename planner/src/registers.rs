@@ -1,4 +1,4 @@
-//! Whether a pass over one axis can be done in registers: what the layout of its arrays allows.
+//! Register passes: whether the layout of its arrays lets a pass over one axis stay in registers.
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
@@ -10,17 +10,17 @@ use lifting_codegen::schedule::registers::{MAX_BATCH, MAX_SIDE, horizontal, vert
 use lifting_codegen::schedule::{Direction, Sides};
 use lifting_dsl::Boundary;
 
-/// Where the lines of a pass are.
+/// Layout of the lines of a pass.
 pub(crate) struct LineLayout<'a> {
-    /// Whether the samples of a line are consecutive, in every array.
+    /// Whether the samples of a line are consecutive in every array.
     pub rows: bool,
-    /// From row to row: of the signal, of low, of high.
+    /// Row pitches of the signal, the low band and the high band.
     pub pitches: [i64; 3],
-    /// The same three.
+    /// Views of the same three.
     pub views: [View; 3],
     pub lines: &'a Dim<3>,
     pub batch: &'a Dim<3>,
-    /// What launches are repeated over.
+    /// Dimensions that launches loop over.
     pub rest: &'a [Dim<3>],
 }
 
@@ -28,21 +28,21 @@ pub(crate) struct LineLayout<'a> {
 pub(crate) struct Taken {
     pub kernel: usize,
     pub schedule: &'static str,
-    /// Whether it needs arrays of the user's to begin at a multiple of a vector.
+    /// Whether it needs the user's arrays to be aligned to vectors.
     pub vectors: bool,
-    /// Most lines and most images of a launch.
+    /// Maximum lines and images of a launch.
     pub most: [i64; 2],
 }
 
 impl Taken {
-    /// One that takes all that a pass can be.
+    /// A kernel that supports every pass.
     pub fn anywhere(kernel: usize, schedule: &'static str) -> Taken {
         Taken { kernel, schedule, vectors: false, most: [MOST; 2] }
     }
 }
 
 impl LineLayout<'_> {
-    /// Whether the first samples of all rows, in all launches, stand at multiples of so many samples of each array.
+    /// Whether the first samples of all rows, in all launches, are at multiples of `samples` in each array.
     fn is_aligned(&self, samples: [i64; 3], one_row: bool) -> bool {
         let steps = |i: usize| {
             let pitch = (!one_row).then_some(self.pitches[i]);
@@ -53,14 +53,14 @@ impl LineLayout<'_> {
         (0..3).all(|i| steps(i).all(|step| step % samples[i] == 0))
     }
 
-    /// Whether source or target are among the arrays, which may begin anywhere.
+    /// Whether source or target are among the arrays, which may be unaligned.
     fn is_users(&self) -> bool {
         self.views.iter().any(|view| !matches!(view.array, Array::Scratch(_)))
     }
 }
 
 impl Lowering<'_> {
-    /// The kernel in registers that can do the pass, if there is one.
+    /// A register kernel for the pass, if one supports it.
     pub(crate) fn in_registers(
         &mut self,
         pass: Pass,
@@ -77,7 +77,7 @@ impl Lowering<'_> {
         if refused {
             return Ok(None);
         }
-        // Arrays that begin at a multiple of one sample only.
+        // Arrays aligned to one sample only.
         let anywhere = self.misaligned && layout.is_users();
         if layout.rows {
             self.lines(direction, sides, layout, (length, parity, anywhere))
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         Ok(None)
     }
 
-    /// The kernel, unless the scheme is not for it.
+    /// The kernel, unless the scheme does not suit it.
     fn fitting(&mut self, key: Key) -> Result<Option<usize>, ProgramError> {
         match self.kernels.get(key) {
             Ok(kernel) => Ok(Some(kernel)),

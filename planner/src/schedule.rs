@@ -1,50 +1,50 @@
-//! What plans are told to take, and what they take.
+//! Schedules: requests to plans, and the candidates that plans take.
 
 use lifting_codegen::schedule::{
     self, AXIS_SCHEDULES, AxisSchedule, Extent, PAPERS, SCHEDULES, Shape, cascade, pyramid, stream, tile, volume, warp,
 };
 use std::fmt;
 
-/// How kernels on a GPU go through a level: what `PlanBuilder::schedule` asks for.
+/// Schedule of kernels on a GPU, as requested from `PlanBuilder::schedule`.
 ///
-/// The coefficients do not depend on it, but for the rounding of one that filters (`convolution`). Schedules have
-/// names, which `parse` reads; those that have been there for long are constants.
+/// Coefficients do not depend on it, except for the rounding of a filtering one (`convolution`). Schedules have names,
+/// which `parse` reads; the established ones are constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// For each level the one that is predicted to be fastest, among those that can.
+    /// The fastest supported one by prediction, for each level.
     #[default]
     Auto,
-    /// One pass an axis, in registers where wavelet, shape and strides allow that, else as [`Schedule::Shared`].
+    /// One pass an axis, in registers if wavelet, shape and strides allow that, else like [`Schedule::Shared`].
     Separate,
-    /// One pass an axis, through shared memory, with a barrier a step: takes every wavelet, shape and stride.
+    /// One pass an axis, through shared memory, with a barrier a step: supports every wavelet, shape and stride.
     Shared,
     /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
     Lattice,
-    /// One pass an axis, by one of [`AXIS_SCHEDULES`]: those of papers, and baselines.
+    /// One pass an axis, by one of [`AXIS_SCHEDULES`]: from papers, and baselines.
     Axis(&'static dyn AxisSchedule),
-    /// Several axes in one launch, by one of [`SCHEDULES`], or of [`PAPERS`]. Levels that are not for it, as
-    /// [`Schedule::Auto`].
+    /// Several axes in one launch, by one of [`SCHEDULES`] or [`PAPERS`]. Unsuitable levels use [`Schedule::Auto`].
     Launch(&'static dyn schedule::Schedule),
 }
 
 impl Schedule {
-    /// Both axes of an image in one pass: warps walk down strips of columns, rows in flight in shared memory.
+    /// Both axes of an image in one pass: warps walk down strips of columns, with a ring buffer of rows in shared
+    /// memory.
     pub const STREAM: Schedule = Schedule::Launch(&stream::Schedule);
-    /// Both axes of an image in one pass: blocks that a warp holds in registers, halo and all.
+    /// Both axes of an image in one pass: blocks that a warp holds in registers, including the halo.
     pub const WARP: Schedule = Schedule::Launch(&warp::Schedule);
-    /// Both axes of an image in one pass: blocks that hand a tile from one axis to the other through shared memory.
+    /// Both axes of an image in one pass: blocks that pass a tile from one axis to the other through shared memory.
     pub const TILE: Schedule = Schedule::Launch(&tile::Schedule);
-    /// Both axes of an image in one pass, and the first two levels in one: warps walk down strips of columns. Other
-    /// levels as [`Schedule::Auto`].
+    /// Both axes of an image in one pass, and the first two levels in one launch: warps walk down strips of columns.
+    /// Other levels use [`Schedule::Auto`].
     pub const CASCADE: Schedule = Schedule::Launch(&cascade::Schedule);
-    /// Both axes of an image in one pass, and all levels from the first one that is small enough: blocks that hold an
-    /// image in shared memory. Larger levels as [`Schedule::Auto`].
+    /// Both axes of an image in one pass, and all levels from the first small enough one in one launch: blocks hold an
+    /// image in shared memory. Larger levels use [`Schedule::Auto`].
     pub const PYRAMID: Schedule = Schedule::Launch(&pyramid::Schedule);
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
     pub const VOLUME: Schedule = Schedule::Launch(&volume::Schedule);
 
-    /// Those that can be asked for, `Auto` first.
+    /// All schedules that can be requested, `Auto` first.
     pub fn all() -> impl Iterator<Item = Schedule> + Clone {
         let passes = [Schedule::Auto, Schedule::Separate, Schedule::Shared];
         let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
@@ -53,7 +53,7 @@ impl Schedule {
         passes.into_iter().chain(launches).chain([Schedule::Lattice]).chain(papers).chain(axes)
     }
 
-    /// `auto`, `separate`, `shared`, `lattice`, or the name of one of [`SCHEDULES`], [`PAPERS`] or
+    /// Name: `auto`, `separate`, `shared`, `lattice`, or that of one of [`SCHEDULES`], [`PAPERS`] or
     /// [`AXIS_SCHEDULES`].
     pub fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Schedule {
         }
     }
 
-    /// What a launch takes, where a level, or several, are one launch.
+    /// Extent of a launch, if one launch takes one or several levels.
     pub fn extent(self) -> Option<Extent> {
         match self {
             Schedule::Launch(schedule) => Some(schedule.extent()),
@@ -74,7 +74,7 @@ impl Schedule {
         }
     }
 
-    /// Whether results have the bits of lifting: those of all but filters, a baseline for real samples.
+    /// Whether results have the bits of lifting: all but filters, a baseline for real samples.
     pub fn has_lifting_bits(self) -> bool {
         !matches!(self, Schedule::Axis(schedule) if !schedule.has_lifting_bits())
     }
@@ -97,26 +97,26 @@ impl std::str::FromStr for Schedule {
     fn from_str(text: &str) -> Result<Schedule, String> {
         let names = || Schedule::all().map(Schedule::name).collect::<Vec<_>>().join(", ");
         let found = Schedule::all().find(|s| s.name() == text);
-        found.ok_or_else(|| format!("there is no schedule `{text}`: choose one of {}", names()))
+        found.ok_or_else(|| format!("invalid schedule `{text}`: choose one of {}", names()))
     }
 }
 
-/// How a plan goes through a level, or through several; what [`Recipe`](crate::Recipe) shows, and what tuning varies.
+/// Execution of one or several levels, as [`Recipe`](crate::Recipe) shows it and tuning varies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Way {
-    /// A pass an axis, each in the shape that it proposes itself.
+    /// A pass an axis, each in its default shape.
     Separate,
     /// A pass an axis of [`Schedule::Lattice`], in blocks as long as its vectors.
     Lattice,
-    /// A pass an axis by a schedule that was asked for.
+    /// A pass an axis by a requested schedule.
     Axis(&'static dyn AxisSchedule),
     /// Several axes in one launch, in blocks of this shape.
     Launch(Shape),
 }
 
 impl Way {
-    /// The schedule that it is of.
+    /// Schedule of this candidate.
     pub fn schedule(self) -> Schedule {
         match self {
             Way::Separate => Schedule::Separate,
@@ -126,7 +126,7 @@ impl Way {
         }
     }
 
-    /// The shape of blocks, where there is one to choose.
+    /// Block shape, if there is a choice.
     pub fn shape(self) -> Option<Shape> {
         match self {
             Way::Separate | Way::Lattice | Way::Axis(_) => None,
@@ -134,7 +134,7 @@ impl Way {
         }
     }
 
-    /// A number of the shape of blocks, by its name.
+    /// A number of the block shape, by name.
     pub fn get(self, name: &str) -> Option<u32> {
         self.shape()?.get(name)
     }

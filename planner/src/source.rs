@@ -1,11 +1,11 @@
-//! The kernels of plans as text, for devices that are not at hand.
+//! Kernels of plans as text, for devices of other machines.
 
 use crate::error::ProgramError;
 use crate::program::Program;
 use lifting_codegen::back::{Cuda, Dialect};
 use std::collections::BTreeMap;
 
-/// The CUDA C++ text of all kernels of some programs, each once, in the order of their names.
+/// CUDA C++ source of all kernels of some programs, without duplicates, in the order of their names.
 ///
 /// # Errors
 /// If a kernel cannot be written.

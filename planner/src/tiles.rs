@@ -1,8 +1,8 @@
-//! Tiles that know nothing of one another: each has borders of its own, as the tiles of JPEG 2000 have.
+//! Independent tiles: each has its own borders, like the tiles of JPEG 2000.
 //!
-//! A problem with tiles is a few problems without: along each axis there are tiles of the length that was asked for,
-//! and perhaps a shorter one at the end. Tiles of one shape are a batch, so each of these problems is a transform of
-//! batches like any other, in boxes of the arrays.
+//! A problem with tiles splits into a few problems without: along each axis, tiles of the requested length, and perhaps
+//! a shorter one at the end. Tiles of one shape form a batch, so each of these problems is an ordinary batched
+//! transform in boxes of the arrays.
 
 use crate::error::ProgramError;
 use crate::list::{Array, List, MOST_LAUNCHES};
@@ -12,52 +12,52 @@ use crate::view::View;
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::{Geometry, GeometryError, MAX_AXES};
 
-/// Tiles that cannot be.
+/// Invalid tiles.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TileError {
-    /// Not a length for each axis.
-    #[error("a tile has {got} lengths, and the data {rank} axes: give one for each axis")]
+    /// A number of lengths that differs from the number of axes.
+    #[error("a tile has {got} lengths, but the data has {rank} axes: give one for each axis")]
     Count {
-        /// Lengths.
+        /// Number of lengths.
         got: usize,
-        /// Axes of the data.
+        /// Number of axes of the data.
         rank: usize,
     },
     /// A tile without samples.
-    #[error("a tile has length 0 along axis {axis}: it needs a sample at least; the axis's own length leaves it whole")]
+    #[error("a tile has length 0 along axis {axis}: use at least one sample, or the axis' length")]
     Empty {
         /// The axis.
         axis: usize,
     },
     /// Tiles that would begin at positions of different parity.
     #[error(
-        "a tile has length {length} along axis {axis}, which is no multiple of {multiple} (2^levels): low bands of \
-         tiles would not join; choose a multiple, fewer levels, or the axis's own length"
+        "a tile has length {length} along axis {axis}, which is not a multiple of {multiple} (2^levels): low bands of \
+         tiles would not join; choose a multiple, fewer levels, or the axis' length"
     )]
     Multiple {
         /// The axis.
         axis: usize,
-        /// Of the tile.
+        /// Length of the tile.
         length: usize,
         /// 2^levels.
         multiple: usize,
     },
-    /// Padding, which tiles do not do.
+    /// Padding, which tiles do not support.
     #[error(
-        "tiles of {shape:?} are not padded to {padded:?}: the last tiles are as long as what is left; leave out one"
+        "tiles of {shape:?} are not padded to {padded:?}, as the last tiles are shorter: drop the tiles or the padding"
     )]
     Padded {
         /// The data.
         shape: Vec<usize>,
-        /// What it would become.
+        /// The padded shape.
         padded: Vec<usize>,
     },
-    /// Cut along too many axes.
-    #[error("tiles along {cut} axes of {rank}: both together are at most {MAX_AXES}; cut along fewer")]
+    /// Tiles along too many axes.
+    #[error("tiles along {cut} axes of {rank}: the sum may be at most {MAX_AXES}; cut along fewer axes")]
     Axes {
-        /// Axes that are cut.
+        /// Axes with several tiles.
         cut: usize,
-        /// Axes of the data.
+        /// Number of axes of the data.
         rank: usize,
     },
 }
@@ -65,31 +65,31 @@ pub enum TileError {
 /// Tiles of one shape.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The transform of all of them: an axis of tiles for each axis that has several, then the axes of the data.
+    /// Transform of all of them: an axis of tiles for each axis with several, then the axes of the data.
     pub problem: Problem,
-    /// Index of the first sample of the first of them.
+    /// Index of the first tile's first sample.
     pub at: Vec<usize>,
     /// Tiles along each axis.
     pub count: Vec<usize>,
-    /// Of a tile.
+    /// Shape of a tile.
     pub shape: Vec<usize>,
 }
 
 impl Part {
-    /// A problem without tiles as one.
+    /// A problem without tiles as one part.
     pub fn whole(problem: &Problem) -> Part {
         let shape = problem.geometry.shape().to_vec();
         Part { problem: problem.clone(), at: vec![0; shape.len()], count: vec![1; shape.len()], shape }
     }
 
-    /// Lengths or steps of the part's axes: those of axes of tiles that there are, then those of the data's axes.
+    /// Lengths or strides of the part's axes: those of axes of tiles, then those of the data's axes.
     fn axes<V: Copy>(&self, tiles: impl Fn(usize) -> V, own: impl Fn(usize) -> V) -> Vec<V> {
         let cut = (0..self.count.len()).filter(|&axis| self.count[axis] > 1);
         cut.map(tiles).chain((0..self.count.len()).map(own)).collect()
     }
 
-    /// Strides of the part's axes in an array with these strides, which has the low bands of a level of all tiles;
-    /// level 0 is the whole. And how far from the array's first sample the part's is.
+    /// Strides of the part's axes in an array with these strides that holds the low bands of a level of all tiles
+    /// (level 0 is the whole). Also returns the offset of the part's first sample.
     pub fn strides(&self, level: u32, strides: &[isize]) -> (Vec<isize>, isize) {
         let levels = self.levels();
         let low = |axis: usize, n: usize| (n >> level.min(levels[axis])) as isize * strides[axis];
@@ -103,7 +103,7 @@ impl Part {
         &levels[levels.len() - self.count.len()..]
     }
 
-    /// Where each tile begins, row-major.
+    /// First sample of each tile, row-major.
     pub fn starts(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
         (0..self.count.iter().product()).map(|mut index: usize| {
             let mut start = self.at.clone();
@@ -117,10 +117,10 @@ impl Part {
 }
 
 impl Problem {
-    /// Whether the tiles can be.
+    /// Checks the tiles.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If they are invalid.
     pub fn check_tiles(&self) -> Result<(), TileError> {
         let (Some(tile), shape) = (&self.tile, self.geometry.shape()) else { return Ok(()) };
         let rank = shape.len();
@@ -144,21 +144,21 @@ impl Problem {
         if cut + rank > MAX_AXES { Err(TileError::Axes { cut, rank }) } else { Ok(()) }
     }
 
-    /// The geometry of a tile by itself.
+    /// Geometry of a single tile.
     ///
     /// # Errors
-    /// If the shape is none.
+    /// If the shape is invalid.
     pub fn tile_geometry(&self, shape: &[usize]) -> Result<Geometry, GeometryError> {
         Geometry::new(shape, self.geometry.origins(), self.geometry.levels(), self.geometry.order())
     }
 
-    /// The problems that one with tiles is, those of full tiles first; none of a problem without.
+    /// Problems that make up one with tiles, full tiles first; `None` without tiles.
     ///
     /// # Errors
-    /// If a geometry cannot be, which of tiles that were checked none is.
+    /// If a geometry is invalid; checked tiles never are.
     pub fn parts(&self) -> Result<Option<Vec<Part>>, GeometryError> {
         let (Some(tile), shape) = (&self.tile, self.geometry.shape()) else { return Ok(None) };
-        // First sample, tiles and length of a tile, along one axis.
+        // First sample, number of tiles and length of a tile, along one axis.
         let mut kinds: Vec<Vec<[usize; 3]>> = vec![Vec::new()];
         for (&n, &tile) in shape.iter().zip(tile) {
             let tile = tile.min(n);
@@ -184,7 +184,7 @@ impl Problem {
     }
 }
 
-/// Where a problem's arrays have their samples.
+/// Places of a problem's samples in its arrays.
 pub(crate) struct Places {
     /// Data.
     pub data: View,
@@ -203,7 +203,7 @@ impl Places {
         Places { data: view(data), coefficients: view(coefficients), lows }
     }
 
-    /// What a part has of them.
+    /// Places of a part.
     fn of(&self, part: &Part) -> Places {
         let rank = part.count.len();
         let within = |level: u32, view: &View| {
@@ -222,7 +222,7 @@ impl Places {
 }
 
 impl Program {
-    /// A program, or those of all parts in one.
+    /// A program, or those of all parts merged into one.
     pub(crate) fn of_parts(
         problem: &Problem,
         places: &Places,
@@ -241,10 +241,10 @@ impl Program {
         Ok(whole)
     }
 
-    /// Does what another does, too, afterwards.
+    /// Appends another program, to run afterwards.
     fn join(&mut self, mut other: Program) {
         let mut indices = Vec::new();
-        // A name has its kernel's fingerprint.
+        // A name includes its kernel's fingerprint.
         for made in std::mem::take(&mut other.kernels) {
             let known = self.kernels.iter().position(|known| known.kernel.name == made.kernel.name);
             indices.push(known.unwrap_or(self.kernels.len()));
@@ -267,7 +267,7 @@ impl Program {
 }
 
 impl List {
-    /// Does what another does, too, afterwards. What was chosen stays that of the first.
+    /// Appends another list, to run afterwards. The choices stay those of the first.
     fn join(&mut self, mut other: List) {
         let otherwise = (self.otherwise.take(), other.otherwise.take());
         self.otherwise = match otherwise {
@@ -282,7 +282,7 @@ impl List {
         for launch in &mut other.launches {
             launch.pass = launch.pass.map(|pass| pass + passes);
         }
-        // They share scratch.
+        // The lists share scratch.
         if let Some(first) = other.launches.first_mut() {
             first.beside_previous = false;
         }

@@ -1,11 +1,11 @@
-//! Strided boxes in arrays, and how many of their axes are really one.
+//! Strided boxes in arrays, and merging of their axes.
 
 use crate::list::Array;
 use crate::problem::{Dims, MAX_RANK};
 use lifting_codegen::ir::Scalar;
 
-/// A strided box of samples: element (k₀, k₁, …) stands at `offset + Σ kᵢ·strides[i]` of the array. Its extent stands
-/// beside it.
+/// A strided box of samples: element (k₀, k₁, …) is at `offset + Σ kᵢ·strides[i]` of the array. Its extent is stored
+/// separately.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct View {
     pub array: Array,
@@ -21,14 +21,14 @@ impl View {
         self
     }
 
-    /// A box at the beginning of an array.
+    /// A box at the start of an array.
     pub fn strided(array: Array, scalar: Scalar, strides: &[isize]) -> View {
         let mut dims = [0; MAX_RANK];
         dims.iter_mut().zip(strides).for_each(|(d, s)| *d = *s as i64);
         View { array, scalar, offset: 0, strides: dims }
     }
 
-    /// A row-major box at the beginning of an array; `order` lists the axes from the outermost to the innermost.
+    /// A row-major box at the start of an array; `order` lists the axes, outermost first.
     pub fn packed(array: Array, scalar: Scalar, shape: &[usize], order: &[usize]) -> View {
         let mut strides = [0; MAX_RANK];
         let mut next = 1i64;
@@ -39,13 +39,13 @@ impl View {
         View { array, scalar, offset: 0, strides }
     }
 
-    /// The axis whose samples are consecutive in memory. Axes of one sample do not count.
+    /// The axis with consecutive samples in memory. Axes of one sample do not count.
     pub fn unit_axis(&self, shape: &[usize]) -> Option<usize> {
         (0..shape.len()).find(|&axis| shape[axis] > 1 && self.strides[axis] == 1)
     }
 }
 
-/// An axis of a box that several arrays have: its length and how far each array steps along it.
+/// An axis of a box common to several arrays: its length and each array's stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dim<const N: usize> {
     pub len: i64,
@@ -54,11 +54,10 @@ pub(crate) struct Dim<const N: usize> {
     pub joins: bool,
 }
 
-/// The largest number of lines, or of samples in a line, that a kernel takes: indices within it, and a block beyond,
-/// fit `i32`.
+/// Maximum number of lines, or of samples in a line, of a kernel: indices within it, and a block beyond, fit `i32`.
 pub(crate) const MOST: i64 = i32::MAX as i64 - (1 << 16);
 
-/// Sorts axes from far to near, drops those of one sample, and joins those that are one in every array.
+/// Sorts axes from far to near, drops those of one sample, and joins those that are contiguous in every array.
 pub(crate) fn joined<const N: usize>(mut dims: Vec<Dim<N>>) -> Vec<Dim<N>> {
     dims.retain(|d| d.len > 1);
     dims.sort_by_key(|d| std::cmp::Reverse(d.steps.map(i64::unsigned_abs)));
@@ -110,7 +109,7 @@ mod tests {
         assert_eq!(joined(vec![dim(1, [7, 9]), dim(3, [-5, 5])]), [dim(3, [-5, 5])]);
         let fixed = Dim { joins: false, ..dim(5, [6, 6]) };
         assert_eq!(joined(vec![fixed, dim(6, [1, 1])]).len(), 2);
-        // Not beyond what an index holds.
+        // Not beyond the limit of an index.
         assert_eq!(joined(vec![dim(1 << 20, [1 << 20, 1 << 20]), dim(1 << 20, [1, 1])]).len(), 2);
     }
 

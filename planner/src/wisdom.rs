@@ -1,9 +1,10 @@
-//! Wisdom: which schedules were measured to be fastest, remembered in a file, as FFTW does.
+//! Wisdom: the measured fastest schedules, stored in a file like FFTW's.
 //!
-//! An entry belongs to a device, a version of this crate, a scheme (by a digest of its text), a sample type, a border
-//! rule, a direction, an order of axes, a number of levels that one launch may take, and a class of shapes: all with
-//! the same powers of two. It changes how fast a plan is, never what it computes, and it is not believed blindly: what
-//! cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
+//! The key of an entry names the device, the version of this crate, and the scheme (by a digest of its text). It also
+//! has sample type, border rule, direction, order of axes, number of levels in one launch, and a class of shapes: those
+//! with the same powers of two. It changes the speed of a plan, never its results. Invalid input is not trusted:
+//! unreadable entries are skipped with a [`WisdomWarning`], and an entry that a kernel refuses gets a line in the
+//! recipe.
 
 use crate::schedule::Way;
 use lifting_codegen::schedule::Direction;
@@ -17,13 +18,13 @@ use std::path::PathBuf;
 #[cfg(feature = "wisdom")]
 mod file;
 
-/// What was measured, by what it was measured for. Made by `PlanBuilder::tune`, or read from a file.
+/// Measurements by case. Made by `PlanBuilder::tune`, or read from a file.
 ///
-/// Files of it are read and written with feature `wisdom`.
+/// The feature `wisdom` enables reading and writing of files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wisdom(BTreeMap<Key, Known>);
 
-/// What an entry is for.
+/// Key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "wisdom", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Key {
@@ -37,13 +38,13 @@ pub struct Key {
     order: String,
     gain: bool,
     aligned: bool,
-    /// How many levels it is about.
+    /// Number of levels.
     levels: u32,
-    /// Binary digits of width, height and number of images.
+    /// Number of binary digits of width, height and number of images.
     class: [u32; 3],
 }
 
-/// What was found.
+/// Measured result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "wisdom", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 struct Known {
@@ -51,7 +52,7 @@ struct Known {
     microseconds: f64,
 }
 
-/// The fastest way; of several levels, `None` is a launch, or more, for each.
+/// The fastest candidate; `None` for several levels that are faster one by one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(
     feature = "wisdom",
@@ -60,7 +61,7 @@ struct Known {
 )]
 struct Best(Option<Way>);
 
-/// A level of a plan, or several, as wisdom sees them.
+/// One or several levels of a plan, with the properties that wisdom distinguishes.
 pub(crate) struct Case<'a> {
     pub device: &'a str,
     pub scheme: &'a Scheme,
@@ -68,18 +69,18 @@ pub(crate) struct Case<'a> {
     pub boundary: Boundary,
     pub direction: Direction,
     pub order: Order,
-    /// Axes that the level transforms.
+    /// Number of transformed axes.
     pub axes: usize,
     pub gain: bool,
     pub aligned: bool,
-    /// How many; the rest is of the first.
+    /// Number of levels; the other fields describe the first.
     pub levels: u32,
     /// Width, height, images.
     pub extent: [i32; 3],
 }
 
 impl Key {
-    /// How many levels it is about.
+    /// Number of levels.
     pub fn levels(&self) -> u32 {
         self.levels
     }
@@ -110,47 +111,48 @@ impl Case<'_> {
     }
 }
 
-/// Why something in a wisdom file was passed over. Plans then choose by prediction.
+/// Warning about skipped parts of a wisdom file. Plans then choose by prediction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WisdomWarning {
     /// The file cannot be read.
     #[error(
-        "wisdom `{path}` cannot be read ({cause}): schedules are chosen by prediction; tune again, or check LIFTING_WISDOM"
+        "cannot read wisdom `{path}` ({cause}): schedules are chosen by prediction; tune again, or check \
+         LIFTING_WISDOM"
     )]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         cause: String,
     },
     /// The text is not wisdom.
-    #[error("this is no wisdom of format {FORMAT} ({cause}): it is ignored; tune again to replace it")]
+    #[error("the file is not wisdom of format {FORMAT} ({cause}) and is ignored: tune again to replace it")]
     Malformed {
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
-    /// An entry makes no sense.
-    #[error("entry {index} of the wisdom makes no sense ({cause}): it is ignored")]
+    /// An invalid entry.
+    #[error("wisdom entry {index} is invalid ({cause}) and is ignored")]
     Entry {
-        /// Its place in the list, counted from 0.
+        /// Index in the list, counted from 0.
         index: usize,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
     /// Entries of other versions of this crate, whose kernels may differ.
-    #[error("{count} entries of the wisdom are of another version of lifting: they are ignored; tune again")]
+    #[error("{count} wisdom entries are from another version of lifting and are ignored: tune again")]
     OtherVersion {
-        /// How many.
+        /// Number of entries.
         count: usize,
     },
 }
 
-/// Version of the file's format: 2 since shapes have names and numbers of their schedules'.
+/// Version of the file format: 2 since shapes use names and numbers of their schedules.
 const FORMAT: u32 = 2;
 
 impl Wisdom {
-    /// Takes over what another has; where both know, what is faster.
+    /// Adds the entries of another wisdom; the faster one wins.
     pub fn merge(&mut self, other: Wisdom) {
         other.0.into_iter().for_each(|(key, found)| self.keep(key, found));
     }
@@ -160,7 +162,7 @@ impl Wisdom {
         self.0.len()
     }
 
-    /// Whether nothing is known.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -172,16 +174,17 @@ impl Wisdom {
         }
     }
 
-    /// Notes what was measured last, whatever was known: a way, or that several levels are faster one by one.
+    /// Records the latest measurement, replacing an older one: a candidate, or that several levels are faster one by
+    /// one.
     #[doc(hidden)]
     pub fn note(&mut self, key: Key, way: Option<Way>, microseconds: f64) {
         let best = Best(way);
-        // A file has no use for more digits, and reads them back as they were.
+        // More digits would be useless, and these survive a round trip through a file.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;
         self.0.insert(key, Known { best, microseconds: microseconds.max(0.001) });
     }
 
-    /// What is known of a case: a way, or, of several levels, that they are faster one by one.
+    /// Known result for a case: a candidate, or, for several levels, that they are faster one by one.
     pub(crate) fn find(&self, key: &Key) -> Option<Option<Way>> {
         self.0.get(key).map(|known| known.best.0)
     }

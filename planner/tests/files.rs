@@ -1,5 +1,5 @@
-//! Emitted CUDA files launch what plans launch: their host functions, compiled by g++ against a runtime that writes
-//! launches down, beside the launches of the program.
+//! Emitted CUDA files launch the same kernels as plans: their host functions, compiled by g++ against a mock runtime
+//! that logs launches, are compared with the program.
 
 mod support;
 
@@ -14,7 +14,7 @@ use lifting_planner::{contiguous, scalar_of};
 use std::fmt::Write as _;
 use support::{BANDS, DEVICES, Device, SCRATCH, SIGNAL, launched, wavelet};
 
-/// Name, sample type, shape, levels along each axis, samples by which rows are further apart, order of axes.
+/// Name, sample type, shape, levels along each axis, extra samples of the row pitch, order of axes.
 struct Case {
     wavelet: &'static str,
     sample: SampleType,
@@ -42,7 +42,7 @@ impl Case {
     }
 }
 
-/// Where the parts of the workspace begin that the two lists use, and their size.
+/// Offsets of the workspace parts that the two lists use, and the total size.
 fn scratch(program: &Program) -> ([usize; Region::COUNT], usize) {
     let mut used = Regions::default();
     for arg in program.forward.launches.iter().chain(&program.inverse[0].launches).flat_map(|launch| &launch.args) {
@@ -53,7 +53,7 @@ fn scratch(program: &Program) -> ([usize; Region::COUNT], usize) {
     used.layout().expect("it can be addressed")
 }
 
-/// The text of a launch as the mock writes it.
+/// A launch in the format of the mock's log.
 fn line(program: &Program, launch: &Launch, forward: bool, able: u32) -> String {
     let made = &program.kernels[launch.kernel];
     let (starts, _) = scratch(program);
@@ -92,7 +92,7 @@ fn line(program: &Program, launch: &Launch, forward: bool, able: u32) -> String 
     )
 }
 
-/// The launches of functions for one shape are those of the program, in order, argument by argument.
+/// Functions for one shape launch the program's launches, in order, argument by argument.
 #[test]
 fn fixed_shapes_launch_what_programs_do() {
     use SampleType::{F32, F64, I16, I32};
@@ -148,15 +148,15 @@ fn written(cases: &[Case], scheme: &Scheme) -> Written {
     Written { file, prototypes, transforms: transforms.into_iter().map(with_program).collect() }
 }
 
-/// A line of the mock with the name that a kernel has in its program: those that overlap in several ways have a number
-/// behind it in the file.
+/// A line of the mock with the kernel's name in its program: in the file, kernels with several overlaps have a numeric
+/// suffix.
 fn plain(file: &File, line: &str) -> String {
     let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
     let kernel = file.kernels.iter().find(|(n, ..)| n == name).map_or(name, |(_, kernel, _)| &kernel.name);
     format!("{kernel} {rest}").trim_end().to_owned()
 }
 
-/// What calls wrote on each device is what is expected there.
+/// Compares the logs of calls with the expected ones on each device.
 fn compare(file: &File, found: &[String], expected: &[String]) {
     for ((found, expected), device) in found.iter().zip(expected).zip(DEVICES) {
         for (i, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
@@ -211,10 +211,10 @@ fn held(cases: &[Case], wavelet_name: &str) {
     );
 }
 
-/// What the mock writes of a list that is recorded behind so many nodes of the caller.
+/// Expected log of a list that is recorded after `caller` nodes of the caller.
 fn graph(program: &Program, list: &List, forward: bool, device: Device, caller: usize) -> String {
     let mut text = String::new();
-    // Nodes, and ports of theirs.
+    // Nodes and their ports.
     let mut before: Vec<(usize, usize)> = (1..=caller).map(|n| (n, usize::from(n == 1))).collect();
     let after = |nodes: &[(usize, usize)]| -> String { nodes.iter().map(|(n, port)| format!(" {n}:{port}")).collect() };
     let (mut next, mut was_parallel) = (caller + 1, false);
@@ -239,9 +239,8 @@ fn graph(program: &Program, list: &List, forward: bool, device: Device, caller: 
     text + &format!("end after{}\n", after(&before))
 }
 
-/// Recorded in a graph, launches that do not depend on one another run side by side as in the graph of a plan: after
-/// what the caller recorded, and before what follows. Before CUDA 13 all are a chain, and so are those behind more
-/// nodes than there is room for.
+/// In a recorded graph, independent launches are parallel as in a plan's graph, between the caller's earlier and later
+/// nodes. Before CUDA 13 all launches form a chain, and so do those after too many nodes.
 #[test]
 fn graphs_have_the_edges_of_plans() {
     use SampleType::I16;
@@ -271,6 +270,6 @@ fn graphs_have_the_edges_of_plans() {
     compare(&file, &launched("graphs", &file, &DEVICES, &calls), &expected);
     let beside = |list: &List| list.launches.iter().skip(1).any(|launch| launch.beside_previous);
     let lists = || transforms.iter().flat_map(|(_, program)| [&program.forward, &program.inverse[0]]);
-    assert!(lists().any(beside), "some launches are beside others");
+    assert!(lists().any(beside), "some launches run in parallel");
     assert!(!lists().all(beside), "some lists are chains");
 }

@@ -1,5 +1,5 @@
-//! Functions of emitted CUDA files for arrays of any shape: what they launch is executed by the interpreter, which
-//! finds races and stray accesses, and compared with the oracle bit for bit; and it is what plans launch, as far as the
+//! Functions of emitted CUDA files for arrays of any shape: the interpreter executes their launches, finds races and
+//! stray accesses, and compares results with the oracle bit for bit. The launches equal those of plans, as far as the
 //! file has their kernels.
 
 mod support;
@@ -39,9 +39,9 @@ struct Case {
     levels: Vec<u32>,
     origins: Vec<i64>,
     order: Vec<usize>,
-    /// Samples by which rows are further apart, of the signal and of the bands.
+    /// Extra samples of the row pitch, of the signal and of the bands.
     apart: [usize; 2],
-    /// Samples by which arrays begin off a vector.
+    /// Misalignment of the arrays to vectors, in samples.
     off: [u64; 2],
     gain: u32,
 }
@@ -66,7 +66,7 @@ impl Case {
         contiguous(&wide)
     }
 
-    /// The lines of C that call both functions.
+    /// C code that calls both functions.
     fn calls(&self, wavelet: &str, sample: SampleType, index: usize) -> String {
         let (t, s) = (lifting_codegen::emit::sample_type(scalar_of(sample)), sample.name());
         let mut out = format!(
@@ -108,7 +108,7 @@ impl Case {
 struct Memory([Buffer; 3]);
 
 impl Memory {
-    /// Which array an address is in, and which element.
+    /// Array and element of an address.
     fn find(&self, address: u64, off: [u64; 2], bytes: u64) -> (usize, usize) {
         let array = (address >> 44) as usize - 1;
         let start = off.get(array).map_or(0, |off| off * bytes);
@@ -117,7 +117,7 @@ impl Memory {
         (array, (at / bytes) as usize)
     }
 
-    /// Executes what a line says.
+    /// Executes a logged launch.
     fn execute<T: Element>(&mut self, line: &str, file: &File, off: [u64; 2]) {
         let bytes = self.0[0].scalar().bytes() as u64;
         let (head, values) = line.split_once(": ").expect("a launch");
@@ -168,13 +168,13 @@ impl Memory {
     }
 }
 
-/// All cases of one wavelet, sample type and border rule through the interpreter.
+/// Runs all cases of one wavelet, sample type and border rule through the interpreter.
 fn equal_the_oracle<T: Sample + Element>(name: &str, boundary: Boundary, columns_first: bool, cases: &[Case]) {
     let launches = all_launches::<T>(name, boundary, (columns_first, Count::Few), cases);
     assert!(!launches.is_empty(), "{name} {boundary}");
 }
 
-/// The same, of a file of so many kernels; gives all that was launched.
+/// Runs all cases of a file with `count` kernels; returns all launches.
 fn all_launches<T: Sample + Element>(
     name: &str,
     boundary: Boundary,
@@ -185,7 +185,7 @@ fn all_launches<T: Sample + Element>(
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     let samples = [scalar_of(T::KIND)];
     let gain = scheme.domain() == Domain::Integer;
-    // The catalogue's wavelets of JPEG 2000 follow it where columns come first.
+    // The catalogue's wavelets of JPEG 2000 follow it if columns come first.
     let profile = scheme.profile(Format::Jpeg2000).filter(|_| columns_first);
     let request = Request { scheme: &scheme, boundary, samples: &samples, gain, profile, command: "test" };
     let how = General { count, columns_first, tuning: &tuning };
@@ -246,7 +246,7 @@ fn all_launches<T: Sample + Element>(
             for (i, at) in places(case.apart[target]).into_iter().enumerate() {
                 assert!(found.is_defined_at(at), "{name} {boundary} {case:?}: sample {i} has no value:\n{lines}");
                 let (found, expected) = (samples[at], expected[i]);
-                #[expect(clippy::eq_op, reason = "what is not a number is not equal to itself")]
+                #[expect(clippy::eq_op, reason = "NaN differs from itself")]
                 let same = found == expected || found != found && expected != expected;
                 assert!(same, "{name} {boundary} {case:?}: sample {i} is {found:?}, not {expected:?}:\n{lines}");
             }
@@ -255,7 +255,7 @@ fn all_launches<T: Sample + Element>(
     found
 }
 
-/// Awkward sizes, single and many axes, batches, pitches, arrays that begin anywhere, origins, and orders of axes.
+/// Awkward sizes, single and many axes, batches, pitches, unaligned arrays, origins, and orders of axes.
 fn awkward(seed: u64) -> Vec<Case> {
     let mut random = Random(seed);
     let mut cases: Vec<Case> = vec![
@@ -331,7 +331,7 @@ fn lone() -> Vec<Case> {
     cases
 }
 
-/// Volumes are taken in one launch, whole rows, aligned ones and others, and in several where that is not.
+/// Volumes run in one launch, with aligned and other whole rows, or in several if that is impossible.
 #[test]
 fn volumes_equal_the_oracle() {
     let shapes: [(&[usize], u32); 7] = [
@@ -363,7 +363,7 @@ fn volumes_equal_the_oracle() {
     assert!(found.contains("inverse"), "{found}");
 }
 
-/// For shapes that plans take several axes at once of, files have as many launches, and say which differ.
+/// For shapes with launches over several axes, files have as many launches as plans, and report differences.
 #[test]
 fn large_shapes_launch_what_plans_do() {
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());

@@ -258,8 +258,8 @@ fn two_levels_are_refused_in_words() {
     let cdf97 = scheme("cdf97");
     let plan = |shape: &[usize], levels: u32| Plan::builder(&cdf97).shape(shape).levels(levels).sample::<f32>();
     for (plan, reason) in [
-        (plan(&[64, 64], 1), "it is for two levels, and the plan has one"),
-        (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, and it is for two"),
+        (plan(&[64, 64], 1), "the schedule needs two levels, but the plan has one"),
+        (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, but the schedule needs two"),
         (plan(&[64, 65], 2), "the width is 65, it must be a multiple of 8"),
         (plan(&[64, 64], 2).origins(&[1, 0]), "the first position along an axis is odd"),
         (plan(&[64, 64], 2).boundary(Boundary::Zero), "the number of steps after which the border rule is restored is"),
@@ -301,7 +301,7 @@ fn levels_that_are_left_are_refused_in_words() {
     let plan = |shape: &[usize], levels: u32| Plan::builder(&cdf97).shape(shape).levels(levels).sample::<f32>();
     for (plan, reason) in [
         (plan(&[640, 640], 2), "the image is 640×640, a block holds 64×64 at most"),
-        (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, and it is for two"),
+        (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, but the schedule needs two"),
         (plan(&[64, 64], 2).origins(&[1, 0]), "the first position along an axis is odd"),
         (plan(&[64, 2], 3), "the number of levels is 3, 2×64 samples have 1 to 1"),
     ] {

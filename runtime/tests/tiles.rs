@@ -162,12 +162,12 @@ fn what_is_no_tile_is_told() {
         Err(e @ PlanError::Tile(_)) => e.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(error(&[8], &said), "a tile has 1 lengths, and the data 2 axes: give one for each axis");
+    assert_eq!(error(&[8], &said), "a tile has 1 lengths, but the data has 2 axes: give one for each axis");
     assert!(error(&[8, 0], &said).contains("length 0 along axis 1"));
     assert_eq!(
         error(&[8, 10], &said),
-        "a tile has length 10 along axis 1, which is no multiple of 4 (2^levels): low bands of tiles would not join; \
-         choose a multiple, fewer levels, or the axis's own length"
+        "a tile has length 10 along axis 1, which is not a multiple of 4 (2^levels): low bands of tiles would not join; \
+         choose a multiple, fewer levels, or the axis' length"
     );
     assert!(error(&[8, 8], &|builder| said(builder.pad(Pad::Edge))).contains("are not padded to [32, 40]"));
     let many = Plan::builder(&cdf97).shape(&[4; 5]).levels(1).tile(&[2; 5]).sample::<f32>().build(&Device::cpu());

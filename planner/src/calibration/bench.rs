@@ -1,11 +1,11 @@
-//! What `liftc bench --json` wrote, as measurements of launches.
+//! Reports of `liftc bench --json` as measurements of launches.
 
 use super::{Measured, Measurements};
 use lifting_dsl::sample::SampleType;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A report, as far as it is of launches.
+/// The parts of a report that describe launches.
 #[derive(Deserialize)]
 pub(super) struct Report {
     command: Vec<String>,
@@ -20,7 +20,7 @@ struct Device {
     name: String,
 }
 
-/// A transform in one direction.
+/// A timed transform in one direction.
 #[derive(Deserialize)]
 struct Timed {
     wavelet: String,
@@ -40,7 +40,7 @@ struct Spread {
     median: f64,
 }
 
-/// The only launch of a transform.
+/// The single launch of a transform.
 #[derive(Deserialize)]
 struct Launch {
     schedule: String,
@@ -50,15 +50,16 @@ struct Launch {
 impl TryFrom<Report> for Measurements {
     type Error = String;
 
-    /// What constants are fitted to: images under `whole-symmetric` whose transform is one launch. Others are left out.
+    /// Extracts the cases for fitting: images under `whole-symmetric` whose transform is one launch. Others are
+    /// skipped.
     fn try_from(report: Report) -> Result<Measurements, String> {
         let Report { command, device, results } = report;
         if device.kind != "cuda" {
-            return Err(format!("these times are of kind `{}`: constants are those of CUDA devices", device.kind));
+            return Err(format!("these are times of kind `{}`, but constants are those of CUDA devices", device.kind));
         }
         let launches: Vec<Measured> = results.into_iter().filter_map(Timed::launch).collect();
         if launches.is_empty() {
-            return Err("no transform of these is one launch on images under whole-symmetric: \
+            return Err("none of these transforms is a single launch on images under whole-symmetric: \
                         measure single levels (-l 1), or small images"
                 .into());
         }
@@ -81,7 +82,7 @@ impl Timed {
         if boundary != "whole-symmetric" {
             return None;
         }
-        // Coefficients are in one array, in rows like those of the data.
+        // Coefficients are one array, with the row pitch of the data.
         let unit = match pitch_bytes {
             None => 1,
             Some(bytes) => (bytes / sample.parse::<SampleType>().ok()?.bytes()).max(1),

@@ -1,49 +1,49 @@
-//! Constants that bring predictions nearer to what was measured.
+//! Fit of the model's constants to measurements.
 
 use super::{Case, Residuals};
 use lifting_codegen::machine::Machine;
 
-/// Launches that there are to be for each constant, at least: with fewer, noise is fitted.
+/// Minimum number of launches for each constant: fewer would fit noise.
 const LAUNCHES_FOR_EACH: usize = 4;
-/// Up to which deviation of logarithms a launch counts in full; beyond, outliers count linearly (Huber, Annals of
-/// Mathematical Statistics 35, 1964).
+/// Largest deviation of logarithms with full weight; beyond it, outliers count linearly (Huber, Annals of Mathematical
+/// Statistics 35, 1964).
 const OUTLYING: f64 = 0.15;
-/// By how much constants are changed at first, and at last.
+/// First and last relative step of the constants.
 const STEPS: [f64; 2] = [0.2, 0.004];
 
-/// What came of it.
+/// Result of a fit.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// The device's file.
+    /// Text of the fitted device file.
     pub text: String,
-    /// What it says.
+    /// The machine that the file describes.
     pub machine: Machine,
-    /// Before and after.
+    /// Residuals before and after the fit.
     pub residuals: [Residuals; 2],
-    /// Constants that were fitted.
+    /// Fitted constants.
     pub fitted: Vec<String>,
-    /// Constants on which no launch depends: they stay what they were.
+    /// Constants that no launch depends on: they keep their values.
     pub kept: Vec<String>,
 }
 
-/// A number of a file.
+/// A number of a device file.
 struct Constant {
-    /// Its section and name, and which it is of several.
+    /// Section and name, and the index in a list.
     name: String,
     line: usize,
     index: usize,
     value: f64,
 }
 
-/// A device's file, taken apart.
+/// A parsed device file.
 struct File {
     lines: Vec<String>,
     constants: Vec<Constant>,
 }
 
 impl File {
-    /// All constants that have a fraction. What is a fact of the device, or a whole number, is not to be fitted; nor
-    /// are sections of steps, on which a launch's choice depends and its predicted time does not.
+    /// Collects all constants with a fraction. Facts of the device and whole numbers are not fitted. Sections of steps
+    /// are not fitted either: they affect the choice of a launch, not its predicted time.
     fn new(text: &str) -> File {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let (mut section, mut constants) = (String::new(), Vec::new());
@@ -83,12 +83,12 @@ impl File {
     }
 }
 
-/// Four digits, which are more than measurements have.
+/// Rounds to four digits, more than measurements have.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().expect("it is a number")
 }
 
-/// How far predictions are from what was measured: the mean over all launches.
+/// Mean distance between predictions and measurements over all launches.
 fn distance(cases: &[Case], machine: &Machine) -> f64 {
     let of = |case: &Case| {
         let off = (case.predicted(machine) / case.microseconds).ln().abs();
@@ -98,11 +98,11 @@ fn distance(cases: &[Case], machine: &Machine) -> f64 {
     cases.iter().map(of).sum::<f64>() / cases.len() as f64
 }
 
-/// Fits the constants of a device's file to launches: one constant after the other is made larger or smaller while that
-/// brings predictions nearer, by less and less. The result is never farther than the start.
+/// Fits the constants of a device file to launches by coordinate descent with shrinking steps. The result is never
+/// worse than the start.
 ///
 /// # Errors
-/// If the file is none, or there are too few launches for the constants that they depend on.
+/// If the file is invalid, or there are too few launches for the constants that they depend on.
 pub fn fit(text: &str, cases: &[Case]) -> Result<Fitted, String> {
     let before = Machine::read(text)?;
     let mut file = File::new(text);

@@ -1,7 +1,7 @@
-//! What was measured on a device, held against what is predicted of it: launches ([`Measurements`]), how near
-//! predictions are ([`Residuals`]), and constants that bring them nearer ([`fit`]).
+//! Calibration: compares measurements of a device with predictions. Contents: launches ([`Measurements`]), deviations
+//! ([`Residuals`]), and a fit of the constants ([`fit`]).
 //!
-//! `planner/measured/` has what the constants of `codegen/src/machine/` were fitted to.
+//! `planner/measured/` has the measurements behind the constants of `codegen/src/machine/`.
 
 mod bench;
 mod fit;
@@ -18,40 +18,40 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a file has.
+/// Contents of a measurement file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measurements {
-    /// `lifting-measurements`.
+    /// Format: `lifting-measurements`.
     pub format: String,
-    /// The device, as its driver calls it.
+    /// Name of the device, as its driver reports it.
     pub device: String,
-    /// How it was measured.
+    /// Measurement method.
     pub about: String,
-    /// What was measured.
+    /// Measured launches.
     pub launches: Vec<Measured>,
-    /// Two levels in one launch, and in two.
+    /// Two levels, in one launch and in two.
     #[serde(default)]
     pub two_levels: Vec<TwoLevels>,
 }
 
-/// Two levels of an image, in microseconds.
+/// Times of two levels of an image, in microseconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TwoLevels {
-    /// A name of the catalogue.
+    /// Name of the wavelet in the catalogue.
     pub wavelet: String,
-    /// The sample type.
+    /// Sample type.
     pub sample: String,
-    /// `forward` or `inverse`.
+    /// Direction: `forward` or `inverse`.
     pub direction: String,
-    /// Columns.
+    /// Number of columns.
     pub width: i32,
-    /// Rows.
+    /// Number of rows.
     pub height: i32,
-    /// In one launch, in each shape that is proposed and chunks of its choice, where that was measured.
+    /// Times in one launch for each proposed shape with chunks of its choice; `None` if not measured.
     pub together: Vec<Option<f64>>,
-    /// In two launches.
+    /// Time in two launches.
     pub apart: Option<f64>,
 }
 
@@ -59,33 +59,31 @@ pub struct TwoLevels {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// A name of the catalogue.
+    /// Name of the wavelet in the catalogue.
     pub wavelet: String,
-    /// The sample type.
+    /// Sample type.
     pub sample: String,
-    /// `forward` or `inverse`.
+    /// Direction: `forward` or `inverse`.
     pub direction: String,
-    /// The schedule.
+    /// Name of the schedule.
     pub schedule: String,
-    /// The numbers of the shape that tell it from others that are proposed; if none does, it is the one of them that is
-    /// predicted to be the fastest.
+    /// Numbers that distinguish the shape among the proposed ones; if empty, the shape with the fastest prediction.
     #[serde(default)]
     pub shape: BTreeMap<String, u32>,
-    /// Columns.
+    /// Number of columns.
     pub width: i32,
-    /// Rows.
+    /// Number of rows.
     pub height: i32,
-    /// Samples from one row of the image to the next, if that is not its width; bands follow one another in rows like
-    /// these.
+    /// Row pitch of the image in samples, if it differs from the width; bands have the same pitch.
     #[serde(default)]
     pub pitch: Option<i32>,
-    /// Images.
+    /// Number of images.
     #[serde(default = "one")]
     pub batch: i32,
-    /// Levels of the launch.
+    /// Number of levels in the launch.
     #[serde(default = "one")]
     pub levels: i32,
-    /// What it took.
+    /// Time in microseconds.
     pub microseconds: f64,
 }
 
@@ -94,46 +92,47 @@ fn one() -> i32 {
 }
 
 impl Measurements {
-    /// Reads a file's text: such a file, or what `liftc bench --json` wrote, whose transforms of one launch count.
+    /// Reads a file's text: measurements, or a report of `liftc bench --json`, which contributes its single-launch
+    /// transforms.
     ///
     /// # Errors
-    /// If it is neither, or has no launch.
+    /// If the text is neither, or has no launch.
     pub fn read(text: &str) -> Result<Measurements, String> {
         #[derive(Deserialize)]
         struct Of {
             format: String,
         }
-        let wrong = |e: serde_json::Error| format!("these are no measurements: {e}");
+        let wrong = |e: serde_json::Error| format!("invalid measurements: {e}");
         let Of { format } = serde_json::from_str(text).map_err(wrong)?;
         match &format[..] {
             "lifting-measurements" => serde_json::from_str(text).map_err(wrong),
             "lifting-bench" => serde_json::from_str::<bench::Report>(text).map_err(wrong)?.try_into(),
             other => Err(format!(
-                "these are no measurements: their format is `{other}`, not `lifting-measurements` or `lifting-bench`"
+                "invalid measurements: their format is `{other}`, not `lifting-measurements` or `lifting-bench`"
             )),
         }
     }
 }
 
-/// A launch, ready to be predicted with any constants.
+/// A launch, ready for prediction with any constants.
 pub struct Case {
     sample: Scalar,
     job: Job,
-    /// Fits and chunks that it may have had.
+    /// Possible fits and chunks of the launch.
     candidates: Vec<(Arc<dyn schedule::Fit>, u32)>,
-    /// In words.
+    /// Description of the launch.
     pub name: String,
-    /// The schedule.
+    /// Name of the schedule.
     pub schedule: String,
-    /// What it took.
+    /// Measured time in microseconds.
     pub microseconds: f64,
 }
 
 impl Case {
-    /// A launch on a device, with the wavelet that it names.
+    /// Makes a case for a launch on a device, with its wavelet.
     ///
     /// # Errors
-    /// If it cannot have been: which, and why.
+    /// If the launch is impossible; the error describes it and the reason.
     pub fn new(measured: &Measured, scheme: &Scheme, machine: &Machine) -> Result<Case, String> {
         let Measured { width, height, batch, levels, microseconds, .. } = *measured;
         let name = format!(
@@ -141,16 +140,15 @@ impl Case {
             measured.wavelet, measured.sample, measured.direction, measured.schedule, measured.shape
         );
         let wrong = |what: String| format!("{name}: {what}");
-        let sample: SampleType = measured.sample.parse().map_err(|_| wrong("there is no such sample type".into()))?;
+        let sample: SampleType = measured.sample.parse().map_err(|_| wrong("unknown sample type".into()))?;
         let sample = crate::scalar_of(sample);
         let direction = [Direction::Forward, Direction::Inverse].into_iter().find(|d| d.name() == measured.direction);
-        let direction = direction.ok_or_else(|| wrong("a direction is forward or inverse".into()))?;
+        let direction = direction.ok_or_else(|| wrong("the direction must be forward or inverse".into()))?;
         if width < 1 || height < 1 || batch < 1 || levels < 1 || !(microseconds.is_finite() && microseconds > 0.0) {
-            return Err(wrong("sizes and times are more than 0".into()));
+            return Err(wrong("sizes and times must be more than 0".into()));
         }
         let job = job(measured, sample);
-        let schedule =
-            schedule::schedule(&measured.schedule).ok_or_else(|| wrong("there is no such schedule".into()))?;
+        let schedule = schedule::schedule(&measured.schedule).ok_or_else(|| wrong("unknown schedule".into()))?;
         let options = Options::new(sample, Boundary::WholeSymmetric, direction);
         let proposed = schedule.proposed(scheme, options, &job, machine);
         let is_it = |shape: &Shape| {
@@ -166,7 +164,7 @@ impl Case {
             }
         }
         if candidates.is_empty() {
-            return Err(wrong("no shape that is proposed has these numbers".into()));
+            return Err(wrong("no proposed shape has these numbers".into()));
         }
         if measured.shape.keys().any(|name| name != "chunk") {
             candidates.truncate(1);
@@ -175,12 +173,12 @@ impl Case {
         Ok(Case { sample, job, candidates, name, schedule, microseconds })
     }
 
-    /// Pairs of rows of a chunk.
+    /// Chunk height in pairs of rows.
     pub fn chunk(&self) -> u32 {
         self.candidates[0].1
     }
 
-    /// Microseconds that it should take.
+    /// Predicted time in microseconds.
     pub fn predicted(&self, machine: &Machine) -> f64 {
         let time = |(fit, chunk): &(Arc<dyn schedule::Fit>, u32)| {
             let [_, time] = fit.demand(&self.job, *chunk, machine).of(&self.job, self.sample.bytes(), machine);
@@ -190,7 +188,7 @@ impl Case {
     }
 }
 
-/// What the launch works on: an image and its bands, each in rows of the image's pitch.
+/// Job of a launch: an image and its bands, with the image's row pitch.
 fn job(measured: &Measured, sample: Scalar) -> Job {
     let Measured { width, height, batch, levels, .. } = *measured;
     let pitch = i64::from(measured.pitch.unwrap_or(width));
@@ -201,7 +199,7 @@ fn job(measured: &Measured, sample: Scalar) -> Job {
     };
     let signal = of(0, 0, pitch, height.into());
     let bands = if measured.pitch.is_some() {
-        // In the Mallat layout.
+        // Mallat layout.
         let (low, below) = (i64::from(width + 1) / 2, i64::from(height + 1) / 2 * pitch);
         [0, low, below, below + low].map(|from| of(1, from, pitch, height.into()))
     } else if levels == 1 {
@@ -215,19 +213,19 @@ fn job(measured: &Measured, sample: Scalar) -> Job {
     Job { coarse, batch, levels, ..Job::image(signal, bands, width, height) }
 }
 
-/// How near predictions are.
+/// Accuracy of predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residuals {
-    /// How many there are.
+    /// Number of cases.
     pub count: usize,
-    /// The root of the mean square of the logarithms of predicted to measured.
+    /// Root mean square of log(predicted / measured).
     pub deviation: f64,
-    /// The least and the most of predicted to measured.
+    /// Smallest and largest ratio of predicted to measured.
     pub range: [f64; 2],
 }
 
 impl Residuals {
-    /// Of all these launches.
+    /// Residuals of these launches.
     pub fn of<'a>(cases: impl Iterator<Item = &'a Case>, machine: &Machine) -> Residuals {
         let (mut count, mut squares, mut range) = (0, 0.0, [f64::INFINITY, 0.0]);
         for case in cases {

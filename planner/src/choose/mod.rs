@@ -1,4 +1,4 @@
-//! Which schedule a level takes: every candidate is asked whether it can, and what it should cost.
+//! Choice of schedules: every candidate is checked against a level and costed.
 
 mod several;
 mod ways;
@@ -16,34 +16,34 @@ use lifting_codegen::schedule::{self, Direction, Extent, ScheduleError, Shape};
 use several::Merged;
 use ways::Launched;
 
-/// One of the schedules whose launches take several axes.
+/// A schedule whose launches take several axes.
 type Scheduled = &'static dyn schedule::Schedule;
 
-/// A part of a level: launches that may all run side by side.
+/// A part of a level: launches that may all run in parallel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
-    /// One axis, by a schedule for that.
+    /// One axis, by an axis schedule.
     Axis(usize, Way),
-    /// The axis of consecutive samples and one of rows; and a third one, in a pass over all three.
+    /// The axis of consecutive samples and one of rows; and a third one in a pass over three axes.
     Launch { axes: [usize; 2], order: Order, deep: Option<usize>, shape: Shape, chunk: u32, rows: RowAlignment },
 }
 
-/// What a level is made of, in the order of analysis, and why.
+/// Stages of a level in the order of analysis, and the reason for the choice.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub stages: Vec<Stage>,
     pub choice: Choice,
-    /// How many levels the stages are: 1, or more, and then 0 of the levels after it.
+    /// Number of levels in the stages: 1, or more; then the levels after it have 0.
     pub levels: u32,
 }
 
 impl Chosen {
-    /// Whether the level is one pass, which must not read the array that it writes.
+    /// Whether the level is a single pass, which must not read the array that it writes.
     pub fn is_single(&self) -> bool {
         self.stages.len() == 1
     }
 
-    /// Notes what could take it and the levels after it in one launch, and what cannot.
+    /// Records the shapes that could take this and the following levels in one launch, and refusals.
     fn note(&mut self, merged: &mut Merged) {
         self.choice.together.push(merged.together.clone());
         self.choice.refused.extend(merged.refused.take());
@@ -60,29 +60,29 @@ impl Chosen {
     }
 }
 
-/// What is known of a level before its schedule is.
+/// Facts about a level before the choice of its schedule.
 pub(crate) struct Question<'a> {
     pub direction: Direction,
     pub level: u32,
-    /// The axes of the array, from the outermost to the innermost.
+    /// Axes of the array, outermost first.
     pub order: &'a [usize],
-    /// Whether a level of one pass has to be copied first.
+    /// Whether a single-pass level must be copied first.
     pub copies: bool,
 }
 
-/// A way through a level, as stages.
+/// A candidate for a level, with its stages.
 struct Route {
     stages: Vec<Stage>,
     candidate: Candidate,
 }
 
 impl Lowering<'_> {
-    /// The schedules whose launches take so much.
+    /// Schedules whose launches have this extent.
     fn schedules(&self, extent: Extent) -> impl Iterator<Item = Scheduled> + use<'_> {
         self.kernels.tuning.schedules.iter().copied().filter(move |schedule| schedule.extent() == extent)
     }
 
-    /// Chooses. `quad(n, i, pair)` says where a pass over both axes would read and write if it were part `i` of `n`.
+    /// Chooses the schedule of a level. `quad(n, i, pair)` gives the views of a pass over both axes as part `i` of `n`.
     pub(crate) fn choose(
         &mut self,
         question: &Question,
@@ -114,7 +114,7 @@ impl Lowering<'_> {
             Some((only, way)) if only == direction => way.schedule(),
             Some(_) => Schedule::Separate,
         };
-        // What is left of several levels in one.
+        // After a request for several levels in one launch, the remaining levels choose freely.
         let wanted = if wanted.is_of_several() { Schedule::Auto } else { wanted };
         let is_wanted = |schedule| wanted == Schedule::Auto || wanted == Schedule::Launch(schedule);
         let schedules: Vec<_> = self.schedules(Extent::Plane).filter(|&schedule| is_wanted(schedule)).collect();
@@ -157,7 +157,7 @@ impl Lowering<'_> {
             _ if ways.is_empty() => ways.push(separate),
             _ => {}
         }
-        // What was measured stands above what is predicted.
+        // Measurements take precedence over predictions.
         let is_measured = |route: &Route| Some(route.candidate.way) == measured;
         ways.sort_by(|a, b| {
             let time = a.candidate.time.total_cmp(&b.candidate.time);
@@ -189,7 +189,7 @@ impl Lowering<'_> {
         Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason })
     }
 
-    /// What wisdom calls a pass over both axes.
+    /// Wisdom's key for a pass over both axes.
     fn case(&self, pair: &Pair, launched: &Launched, aligned: bool) -> Known {
         let (tuning, Launched { job, count }) = (self.kernels.tuning, launched);
         let images = i32::try_from(*count).unwrap_or(i32::MAX).saturating_mul(job.batch);
@@ -213,7 +213,7 @@ impl Lowering<'_> {
         case.key()
     }
 
-    /// Makes the kernels of stages whose shape may turn out not to fit.
+    /// Makes the kernels of stages; their shapes may turn out not to fit.
     fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), ProgramError> {
         for stage in stages {
             if let Stage::Launch { order, shape, rows, .. } = stage {
@@ -224,17 +224,17 @@ impl Lowering<'_> {
     }
 }
 
-/// Why there is no way, where nothing else stands against one.
+/// Reason given if no schedule remains and nothing else excludes one.
 fn nothing() -> String {
-    "nothing is left to choose".into()
+    "no schedule remains".into()
 }
 
-/// Why what was measured is not taken.
+/// Reason why a measured shape is not taken.
 fn outdated(e: &ScheduleError) -> String {
-    format!("measured before as fastest, and now: {e}")
+    format!("measured before as fastest, but refused now: {e}")
 }
 
-/// The innermost axis that has more than one sample.
+/// The innermost axis with more than one sample.
 fn innermost(order: &[usize], shape: &[usize]) -> Option<usize> {
     order.iter().rev().copied().find(|&axis| shape[axis] > 1)
 }

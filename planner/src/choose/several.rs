@@ -1,4 +1,4 @@
-//! Several levels in one launch: two at a time, or all that are left, wherever that is predicted to be faster.
+//! Several levels in one launch, two at a time or all remaining ones, if that is predicted to be faster.
 
 use super::ways::Built;
 use super::{Chosen, Question, Scheduled, Stage, innermost, outdated};
@@ -18,17 +18,17 @@ pub(super) struct Merged {
     pub stage: Stage,
     pub shape: Shape,
     pub cost: Cost,
-    /// All shapes that could, and what wisdom calls the levels.
+    /// All possible shapes, and wisdom's key for the levels.
     pub together: Together,
-    /// Whether it was measured to be faster than the levels one by one, if it was measured.
+    /// Whether a measurement found it faster than single levels; `None` if not measured.
     pub measured: Option<bool>,
-    /// What was measured to be fastest, and cannot be.
+    /// The shape measured fastest, if it is refused now.
     pub refused: Option<Refused>,
 }
 
 impl Lowering<'_> {
-    /// Takes the first two of the levels that were chosen, finest first, in one launch, if that is predicted to be
-    /// faster, or asked for. `question` is of the first; `quad` says where the launch would read and write.
+    /// Merges the first two chosen levels, finest first, into one launch, if that is predicted to be faster or was
+    /// requested. `question` is about the first level; `quad` gives the launch's views.
     pub(crate) fn two_levels(
         &mut self,
         chosen: &mut [Chosen],
@@ -39,7 +39,7 @@ impl Lowering<'_> {
         schedules.into_iter().try_for_each(|schedule| self.two_levels_by(schedule, chosen, question, &quad))
     }
 
-    /// The same by one schedule.
+    /// Merges two levels with one schedule.
     fn two_levels_by(
         &mut self,
         schedule: Scheduled,
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let Question { direction, level, .. } = *question;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
         if chosen.iter().take(2).any(|chosen| chosen.levels != 1) {
-            // A launch for more levels takes these; what is measured may be another.
+            // A launch for more levels takes these; a measurement may still try this one.
             if let (Ok(mut merged), [first, ..]) = (self.two_merged(question, schedule, quad), chosen) {
                 first.note(&mut merged);
             }
@@ -81,9 +81,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Takes the last of the levels that were chosen, finest first, in one launch, as many as that is predicted to gain
-    /// most, if anything; or all that it can, if that is asked for. `question` is of the first of them, `signals` are
-    /// what each analyses, or synthesis leads to; `whole` has the bands.
+    /// Merges the last chosen levels into one launch, as many as are predicted to gain most, or all possible ones on
+    /// request. `question` is about the first level. `signals` are the signals of each level; `whole` has the bands.
     pub(crate) fn all_levels(
         &mut self,
         chosen: &mut [Chosen],
@@ -95,7 +94,7 @@ impl Lowering<'_> {
         schedules.into_iter().try_for_each(|schedule| self.all_levels_by(schedule, chosen, question, (signals, whole)))
     }
 
-    /// The same by one schedule.
+    /// Merges all last levels with one schedule.
     fn all_levels_by(
         &mut self,
         schedule: Scheduled,
@@ -106,7 +105,7 @@ impl Lowering<'_> {
         let Question { direction, level, order, .. } = *question;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
         let mut found: Vec<(usize, f64, Merged)> = Vec::new();
-        // Of the first level where it is asked for, of the last where it would have been taken.
+        // Refusal of the first level on request, of the last candidate otherwise.
         let mut refusal = None;
         for (i, signal) in signals.iter().enumerate() {
             let level = level + i as u32;
@@ -121,14 +120,13 @@ impl Lowering<'_> {
             }
         }
         if !asked {
-            // What was measured to gain stands above what is predicted to, and what was measured not to below; of
-            // equals the first stays first.
+            // Measured gains rank first, predicted ones next, measured losses last; ties keep their order.
             let rank = |merged: &Merged| merged.measured.map_or(1, |gains| if gains { 2 } else { 0 });
             found.sort_by(|(_, a, one), (_, b, other)| rank(other).cmp(&rank(one)).then(b.total_cmp(a)));
         }
         for (i, gain, merged) in found {
             let takes = asked || merged.measured.unwrap_or(gain > 0.0);
-            // A kernel is made for what is taken.
+            // Kernels are made only for launches that are taken.
             match if takes { self.make(direction, &[merged.stage]) } else { Ok(()) } {
                 Ok(()) => {
                     self.merge(&mut chosen[i..], level + i as u32, merged, takes);
@@ -150,8 +148,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a schedule for several levels was asked for, or is being measured; `None` where it is not to be
-    /// considered.
+    /// Whether a schedule for several levels was requested or is being measured; `None` if it is out of consideration.
     fn merges(&self, schedule: Scheduled, direction: Direction) -> Option<bool> {
         let (tuning, schedule) = (self.kernels.tuning, Schedule::Launch(schedule));
         match tuning.only {
@@ -162,8 +159,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// What levels take that are launched one by one, in microseconds, as predicted: what was measured is no
-    /// comparison. `level` is the first.
+    /// Predicted time in microseconds of levels launched one by one; measured times are not comparable. `level` is the
+    /// first.
     fn apart(&self, chosen: &[Chosen], level: u32) -> f64 {
         let fastest = |choice: &Choice| {
             let all = choice.others.iter().chain([&choice.taken]);
@@ -172,13 +169,13 @@ impl Lowering<'_> {
         chosen.iter().zip(level..).map(|(chosen, level)| fastest(&chosen.choice) * self.copy_of(level)).sum()
     }
 
-    /// What copying a level takes, in microseconds.
+    /// Time of copying a level, in microseconds.
     fn copy_of(&self, level: u32) -> f64 {
         let samples = self.problem.geometry.level_shape(level).iter().product();
         self.model().copy(samples).time
     }
 
-    /// Gives levels to one launch, or says that it could have had them. `level` is the first.
+    /// Assigns levels to one launch, or records that it was possible. `level` is the first.
     fn merge(&self, chosen: &mut [Chosen], level: u32, merged: Merged, takes: bool) {
         let Merged { stage, shape, cost, measured, .. } = merged;
         let time = cost.time / self.copy_of(level);
@@ -205,18 +202,18 @@ impl Lowering<'_> {
         }
     }
 
-    /// The two axes of these levels, that of consecutive samples first, and which of them analysis lifts first, if all
-    /// levels have the same two and begin at even positions.
+    /// The two axes of these levels, consecutive samples first, and the axis that analysis lifts first. All levels must
+    /// have the same two axes and begin at even positions.
     fn plane(&self, order: &[usize], levels: std::ops::Range<u32>) -> Result<([usize; 2], Order), String> {
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(levels.start);
         let [first, second] = axes[..] else {
-            return Err(format!("the first level transforms {} axes, and it is for two", axes.len()));
+            return Err(format!("the first level transforms {} axes, but the schedule needs two", axes.len()));
         };
         if levels.clone().any(|level| geometry.axes_at(level) != axes) {
-            return Err("a level does not transform the axes of the first".into());
+            return Err("a level transforms other axes than the first".into());
         }
-        let x = innermost(order, geometry.shape()).ok_or("there is one sample")?;
+        let x = innermost(order, geometry.shape()).ok_or("the array has a single sample")?;
         let (y, lifted) = match (x == first, x == second) {
             (true, _) => (second, Order::HorizontalFirst),
             (_, true) => (first, Order::VerticalFirst),
@@ -230,7 +227,7 @@ impl Lowering<'_> {
         Ok((axes, lifted))
     }
 
-    /// A level and the next coarser one in one launch, or why they cannot be.
+    /// Merges a level and the next coarser one into one launch, or says why not.
     fn two_merged(
         &self,
         question: &Question,
@@ -239,12 +236,12 @@ impl Lowering<'_> {
     ) -> Result<Merged, String> {
         let level = question.level;
         if self.problem.geometry.depth() < level + 2 {
-            return Err("it is for two levels, and the plan has one".into());
+            return Err("the schedule needs two levels, but the plan has one".into());
         }
         self.merged(question, schedule, level..level + 2, Span::Two, quad)
     }
 
-    /// A level and all coarser ones in one launch, or why they cannot be.
+    /// Merges a level and all coarser ones into one launch, or says why not.
     fn all_merged(
         &self,
         question: &Question,
@@ -257,8 +254,8 @@ impl Lowering<'_> {
         self.merged(question, schedule, levels, span, |_, pair| Quad::new(pair, signal, whole, whole))
     }
 
-    /// Levels in one launch of a schedule, of which `question` is the first, in the shape that is predicted to be the
-    /// fastest; or why they cannot be.
+    /// Merges levels into one launch of a schedule, in the shape with the fastest prediction, or says why not.
+    /// `question` is about the first level.
     fn merged(
         &self,
         question: &Question,
@@ -270,7 +267,7 @@ impl Lowering<'_> {
         let Question { direction, level, order, copies } = *question;
         let (axes, lifted) = self.plane(order, levels)?;
         if copies {
-            return Err("it does not work in place".into());
+            return Err("the schedule does not work in place".into());
         }
         let shape = self.problem.geometry.level_shape(level);
         let (extent, parity) = (&shape[..], [0; 2]);
@@ -283,7 +280,7 @@ impl Lowering<'_> {
                 self.kernels.proposed(schedule, direction, self.sample, &launched.job).map_err(|e| e.to_string())?
             }
         };
-        // The fastest as predicted, of equals the first; or why there is none: what stands against the last.
+        // The fastest prediction, the first of ties; or the refusal of the last shape.
         let (mut fastest, mut refusal, mut able) = (None::<Built>, None, Vec::new());
         for shape in shapes {
             match self.built(direction, shape, &launched) {
@@ -299,7 +296,7 @@ impl Lowering<'_> {
         let mut built = fastest.ok_or_else(|| refusal.unwrap_or_else(|| "no shape is proposed".into()))?;
         let case = self.case(&pair, &launched, built.aligned);
         let together = Together { case, shapes: able };
-        // What was measured stands above what is predicted: such a block, or that something else is faster.
+        // A measurement takes precedence over predictions: such a block, or that something else is faster.
         let known = if tuning.measures().is_some() { None } else { tuning.wisdom.find(&together.case) };
         let of_it = |way: Way| way.shape().filter(|shape| shape.schedule() == schedule);
         let known = known.map(|way| way.and_then(of_it));

@@ -1,4 +1,4 @@
-//! The ways through one level: a pass an axis, or passes over two axes or three, in the shapes that schedules propose.
+//! Candidates for one level: a pass an axis, or passes over two or three axes, in the shapes that schedules propose.
 
 use super::{Question, Scheduled, Stage, innermost, outdated};
 use crate::list::MOST_LAUNCHES;
@@ -11,30 +11,30 @@ use crate::wisdom::Key as Known;
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
 use lifting_codegen::schedule::{Along, Direction, Extent, ScheduleError, Shape, Sides};
 
-/// Ways with a pass over both axes.
+/// Candidates with a pass over both axes.
 pub(super) struct Both {
     pub ways: Vec<(Vec<Stage>, Shape, Cost)>,
-    /// What wisdom calls the level.
+    /// Wisdom's key for the level.
     pub case: Known,
-    /// The way that was measured to be fastest.
+    /// The candidate that was measured fastest.
     pub measured: Option<Way>,
-    /// What cannot be, what was measured included.
+    /// Refused shapes and schedules, including a measured one.
     pub refused: Vec<Refused>,
 }
 
-/// The launches of a pass over several axes.
+/// Launches of a pass over several axes.
 pub(super) struct Launched {
-    /// The first.
+    /// Job of the first launch.
     pub job: Job,
     pub count: usize,
 }
 
-/// Blocks for them.
+/// A block shape for the launches of a pass.
 pub(super) struct Built {
-    /// With its chunks.
+    /// The shape with its chunk.
     pub shape: Shape,
     pub chunk: u32,
-    /// What its kernel takes.
+    /// Row alignment that the kernel supports.
     pub rows: RowAlignment,
     pub cost: Cost,
     /// Whether all arrays are aligned.
@@ -42,7 +42,7 @@ pub(super) struct Built {
 }
 
 impl Lowering<'_> {
-    /// A pass an axis.
+    /// One pass an axis.
     pub(super) fn separate(&self, question: &Question, shape: &[usize]) -> (Vec<Stage>, Cost) {
         let axes = self.problem.geometry.axes_at(question.level);
         let mut cost = Cost::default();
@@ -55,7 +55,7 @@ impl Lowering<'_> {
         (axes.into_iter().map(|axis| Stage::Axis(axis, Way::Separate)).collect(), cost)
     }
 
-    /// A pass an axis, by blocks of whole vectors.
+    /// One pass an axis, by blocks of whole vectors.
     pub(super) fn lattice(&self, question: &Question, shape: &[usize]) -> Result<(Vec<Stage>, Cost), ScheduleError> {
         let axes = self.problem.geometry.axes_at(question.level);
         let innermost = innermost(question.order, self.problem.geometry.shape());
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         Ok((axes.into_iter().map(|axis| Stage::Axis(axis, Way::Lattice)).collect(), cost))
     }
 
-    /// Types of the samples before and after the pass over an axis.
+    /// Sample types before and after the pass over an axis.
     fn sides(&self, axes: &[usize], i: usize) -> Sides {
         let (outer, inner) = (self.sample, work_of(self.sample));
         Sides { signal: if i == 0 { outer } else { inner }, bands: if i + 1 == axes.len() { outer } else { inner } }
@@ -85,7 +85,7 @@ impl Lowering<'_> {
         self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], way, sides)
     }
 
-    /// All ways with a pass over both axes, or why each schedule has none; or why no schedule could.
+    /// All candidates with a pass over both axes, with refusals for each schedule; or the reason why none is possible.
     pub(super) fn both(
         &self,
         question: &Question,
@@ -96,7 +96,7 @@ impl Lowering<'_> {
         let Question { direction, level, order, copies } = *question;
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
-        let x = innermost(order, geometry.shape()).ok_or("there is one sample")?;
+        let x = innermost(order, geometry.shape()).ok_or("the array has a single sample")?;
         let at = axes.iter().position(|&a| a == x).ok_or("the innermost axis is not transformed")?;
         let neighbours = [at.checked_sub(1), Some(at + 1)];
         let beside = neighbours.into_iter().flatten().filter(|&i| i < axes.len());
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         if axes.len() > 2 && work_of(self.sample) != self.sample {
             let (sample, work) = (self.sample.name(), work_of(self.sample).name());
             return Err(format!(
-                "a level of {sample} samples is in {work} between its passes, and this one has more than two axes"
+                "a level of {sample} samples is in {work} between its passes, but this one has more than two axes"
             ));
         }
         let origins = geometry.level_origins(level);
@@ -184,10 +184,10 @@ impl Lowering<'_> {
         Ok(Ok(Both { ways, case, measured, refused }))
     }
 
-    /// What a pass would launch.
+    /// Launches of a pass.
     pub(super) fn launched(&self, pair: &Pair, quad: &Quad) -> Result<Launched, String> {
         if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[pair.axes[0]] != 1) {
-            return Err("samples along the innermost axis are not beside each other".into());
+            return Err("samples along the innermost axis are not contiguous".into());
         }
         let jobs = pair.jobs(quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
         let mut job = jobs.job;
@@ -199,7 +199,7 @@ impl Lowering<'_> {
         Ok(Launched { job, count })
     }
 
-    /// Blocks of a shape that could do it, and what their launches would cost.
+    /// Fits blocks of a shape to the launches, and estimates their cost.
     pub(super) fn built(
         &self,
         direction: Direction,
@@ -218,7 +218,7 @@ impl Lowering<'_> {
         Ok(Built { shape, chunk, rows: fit.alignment(), cost, aligned: arguments.aligned == 3 })
     }
 
-    /// All ways with a pass over three axes, or why there is none.
+    /// All candidates with a pass over three axes, or the reason why there is none.
     pub(super) fn volumes(
         &self,
         question: &Question,
@@ -231,10 +231,10 @@ impl Lowering<'_> {
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
         let [x, y, z] = axes[..] else {
-            return Err(format!("the level transforms {} axes, and it is for three", axes.len()));
+            return Err(format!("the level transforms {} axes, but the schedule needs three", axes.len()));
         };
         if innermost(order, geometry.shape()) != Some(x) {
-            return Err("it is for the innermost axis as the first in the order of axes".into());
+            return Err("the innermost axis must come first in the order of axes".into());
         }
         let origins = geometry.level_origins(level);
         let [parity_x, parity_y, parity_z] = [x, y, z].map(|axis| (origins[axis] & 1) as usize);
@@ -296,7 +296,7 @@ mod tests {
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
 
-    /// On a device whose warps have 64 lanes kernels that ask for warps have as many; a schedule that cannot says so.
+    /// On a device with 64-lane warps, kernels that use warps have 64 lanes; a schedule that cannot is refused.
     #[test]
     fn warps_of_other_sizes() {
         let problem = Problem::new(crate::tests::scheme("legall53"), Geometry::uniform(&[256, 256], 2).unwrap());
@@ -317,8 +317,8 @@ mod tests {
         assert!(refused.contains("the number of lanes of a warp"), "{refused}");
     }
 
-    /// What a level's blocks were chosen for is what they are launched on, wherever the caller's arrays begin: blocks
-    /// of pairs with long halos take aligned rows alone.
+    /// Blocks are launched on the rows that they were chosen for, wherever the caller's arrays begin: blocks of pairs
+    /// with long halos take aligned rows only.
     #[test]
     fn blocks_of_volumes_find_the_rows_that_they_were_chosen_for() {
         let geometry = Geometry::uniform(&[512; 3], 3).unwrap();

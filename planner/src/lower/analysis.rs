@@ -11,7 +11,7 @@ use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Layout, split};
 
 impl Lowering<'_> {
-    /// Analysis from one box to another, or in place if both are the same.
+    /// Analysis from one box to another, or in place if both are equal.
     pub(crate) fn forward(&mut self, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         self.after();
@@ -40,7 +40,7 @@ impl Lowering<'_> {
         let chosen = self.choose_analysis(low, whole, &order)?;
         if problem.pads() {
             low = whole;
-            // A pass over both axes reads rows that are aligned.
+            // A pass over both axes reads aligned rows.
             if chosen[0].is_single() || chosen[0].begins_with_both() {
                 low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
             }
@@ -59,12 +59,12 @@ impl Lowering<'_> {
         Ok(std::mem::take(&mut self.list))
     }
 
-    /// Whether data has to be brought into the order of the coefficients first.
+    /// Whether data must first be copied into the axis order of the coefficients.
     fn packs(&self, source: &View, whole: &View, shape: &[usize]) -> bool {
         !self.suits(source, shape) || self.threads_axis(source, shape) != self.threads_axis(whole, shape)
     }
 
-    /// The schedules of all levels, finest first.
+    /// Schedules of all levels, finest first.
     fn choose_analysis(&mut self, data: View, whole: View, order: &[usize]) -> Result<Vec<Chosen>, ProgramError> {
         let depth = self.problem.geometry.depth();
         let mut all: Vec<Chosen> = Vec::new();
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         Ok(all)
     }
 
-    /// One level of analysis; gives the place of the low band for the next.
+    /// Appends one level of analysis; returns the place of the low band for the next.
     fn analyse(
         &mut self,
         level: u32,
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         for (i, stage) in chosen.stages.into_iter().enumerate() {
             let last = i + 1 == parts;
             let to = if last { whole } else { self.between(i, parts, &shape, order) };
-            // A level of one pass leaves its low band where the next one can read it without writing there.
+            // A single-pass level puts its low band where the next level can read it without writing there.
             let low = if single && !last_level { self.low(next, order) } else { to };
             let gain = if i == 0 { self.problem.gain_shift } else { 0 };
             self.after();

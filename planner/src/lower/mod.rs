@@ -1,14 +1,14 @@
-//! From a problem to lists of launches: level by level, axis by axis.
+//! Lowering of a problem to lists of launches: level by level, axis by axis.
 //!
-//! Analysis of a level: its first pass reads the level's low band where it is (the source, or the target where the
-//! level before left it), passes hand on through scratch, and the last one writes low and high into the target, whose
-//! low band the next level reads. Synthesis is the same backwards, except that the bands stand in the source, which is
-//! not written, and the low band where the coarser level left it: the first pass reads the two in launches of their
-//! own.
+//! In analysis of a level, the first pass reads the level's low band in place (in the source, or in the target after a
+//! coarser level). Further passes go through scratch. The last one writes low and high bands into the target, where the
+//! next level reads its low band.
 //!
-//! No launch may read an array that it writes. Where a level is a single launch (one transformed axis), low bands go
-//! from level to level through scratch, from one part to the other; where it has to read the target in place, it is
-//! copied to scratch first.
+//! Synthesis runs backwards, with one difference: the bands are in the source, which is not written, and the low band
+//! is where the coarser level left it. So the first pass reads the two in separate launches.
+//!
+//! No launch may read an array that it writes. If a level is a single launch (one transformed axis), low bands
+//! alternate between two parts of scratch. If it must read the target in place, the target is first copied to scratch.
 
 mod analysis;
 mod synthesis;
@@ -24,7 +24,7 @@ use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::{Band, Layout};
 use lifting_dsl::sample::SampleType;
 
-/// The IR's name for a sample type.
+/// IR type of a sample type.
 pub fn scalar_of(sample: SampleType) -> Scalar {
     match sample {
         SampleType::I16 => Scalar::I16,
@@ -37,14 +37,14 @@ pub fn scalar_of(sample: SampleType) -> Scalar {
     }
 }
 
-/// The sample type of that name; none of what is never a sample.
+/// Sample type of an IR type; `None` if it is never a sample.
 pub fn sample_of(scalar: Scalar) -> Option<SampleType> {
     let all = [SampleType::I16, SampleType::I32, SampleType::I64];
     let reals = [SampleType::F16, SampleType::Bf16, SampleType::F32, SampleType::F64];
     all.into_iter().chain(reals).find(|&sample| scalar_of(sample) == scalar)
 }
 
-/// What a level is computed in.
+/// Type in which a level is computed.
 pub(crate) fn work_of(sample: Scalar) -> Scalar {
     match sample {
         Scalar::F16 | Scalar::Bf16 => Scalar::F32,
@@ -52,7 +52,7 @@ pub(crate) fn work_of(sample: Scalar) -> Scalar {
     }
 }
 
-/// A program being made.
+/// A program under construction.
 pub(crate) struct Lowering<'a> {
     pub problem: &'a Problem,
     pub kind: SampleType,
@@ -60,15 +60,15 @@ pub(crate) struct Lowering<'a> {
     pub kernels: Kernels<'a>,
     pub regions: Regions,
     pub list: List,
-    /// Whether the next launch may run beside the last one.
+    /// Whether the next launch may run in parallel with the last one.
     pub beside: bool,
-    /// Whether levels that cannot take the schedule that was asked for may take another.
+    /// Whether levels that do not support the requested schedule may take another.
     pub lenient: bool,
-    /// Whether source and target are taken to begin at no multiple of a vector.
+    /// Whether source and target are assumed to be unaligned to vectors.
     pub misaligned: bool,
 }
 
-/// A batch axis shorter than this is no good to run threads along.
+/// Minimum length of a batch axis for threads to run along it.
 const SHORT: usize = 16;
 
 impl<'a> Lowering<'a> {
@@ -88,7 +88,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The program of these lists, which were all made here.
+    /// Makes the program of these lists, which were all made here.
     pub fn finish(
         self,
         forward: List,
@@ -105,7 +105,7 @@ impl<'a> Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// What follows depends on what was launched so far.
+    /// Later launches depend on all earlier ones.
     pub fn after(&mut self) {
         self.beside = false;
     }
@@ -115,7 +115,7 @@ impl Lowering<'_> {
         Model { machine: &tuning.machine, scheme, boundary, sample: self.sample }
     }
 
-    /// A list, and another one for arrays that begin anywhere if it needs aligned ones.
+    /// A list, with an alternative for unaligned arrays if it needs alignment.
     pub fn anywhere(&mut self, make: impl Fn(&mut Self) -> Result<List, ProgramError>) -> Result<List, ProgramError> {
         let mut list = make(self)?;
         let moved = |array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
@@ -132,8 +132,8 @@ impl Lowering<'_> {
         Ok(list)
     }
 
-    /// A part of the workspace as a box whose rows begin at multiples of a vector, as far as that does not waste much;
-    /// the first sample of a row stands at `parity` modulo 2. Also the number of elements.
+    /// A part of the workspace as a box with aligned rows, unless that wastes much; the first sample of a row is at
+    /// `parity` modulo 2. Also returns the number of elements.
     fn room(&self, region: Region, scalar: Scalar, shape: &[usize], order: &[usize], parity: usize) -> (View, usize) {
         let mut padded = shape.to_vec();
         let vector = VECTOR as usize / scalar.bytes();
@@ -159,7 +159,7 @@ impl Lowering<'_> {
         order.last().map_or(0, |&axis| (self.problem.geometry.level_origins(level)[axis] & 1) as usize)
     }
 
-    /// The low band of level `level` on its way.
+    /// Scratch for the low band of level `level`.
     fn low_room(&self, level: u32, order: &[usize]) -> (View, usize) {
         let region = Region::Low((level as usize + 1) % 2);
         let shape = self.problem.geometry.level_shape(level);
@@ -173,7 +173,7 @@ impl Lowering<'_> {
         view
     }
 
-    /// Where a level is copied that would be read where it is written.
+    /// Scratch for a copy of a level that would be read from its target.
     fn copied_room(&self, level: u32, order: &[usize], parity: usize) -> View {
         self.room(Region::Packed, self.sample, &self.problem.geometry.level_shape(level), order, parity).0
     }
@@ -187,19 +187,19 @@ impl Lowering<'_> {
         Ok(copy)
     }
 
-    /// The axis along which threads run: one with consecutive samples. A short batch axis (such as interleaved colours)
-    /// is none.
+    /// The axis along which threads run: one with consecutive samples, but not a short batch axis (such as interleaved
+    /// colours).
     fn threads_axis(&self, view: &View, shape: &[usize]) -> Option<usize> {
         let short = |axis: usize| self.problem.geometry.levels()[axis] == 0 && shape[axis] < SHORT;
         view.unit_axis(shape).filter(|&axis| !short(axis) || shape.iter().product::<usize>() == shape[axis])
     }
 
-    /// Whether passes can take the box as it is.
+    /// Whether passes support the box as it is.
     fn suits(&self, view: &View, shape: &[usize]) -> bool {
         self.threads_axis(view, shape).is_some() || shape.iter().all(|&n| n <= 1)
     }
 
-    /// The order of axes in scratch: that of a box, its short batch axes outermost.
+    /// Order of the axes in scratch: that of a box, with its short batch axes outermost.
     fn order(&self, view: &View, shape: &[usize]) -> Vec<usize> {
         let levels = self.problem.geometry.levels();
         let mut order: Vec<usize> = (0..shape.len()).collect();
@@ -210,7 +210,7 @@ impl Lowering<'_> {
 
     /// Scratch between pass `i` of `passes` and the next.
     fn between_room(&self, i: usize, passes: usize, shape: &[usize], order: &[usize]) -> (View, usize) {
-        // The last hand-over is always through the first part, so that two passes need no other.
+        // The last hand-over always uses the first part, so two passes need only that.
         let region = Region::Between((passes - 2 - i) % 2);
         self.room(region, work_of(self.sample), shape, order, 0)
     }
@@ -229,7 +229,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Copies what lies below `level` from the plan's layout to the Mallat layout.
+    /// Copies the bands below `level` from the plan's layout to the Mallat layout.
     fn gather(&mut self, level: u32, source: View, whole: View) -> Result<(), ProgramError> {
         self.bands(level, |lowering, apart, placed, shape| {
             lowering.copy(placed.within(source), apart.within(whole), shape, shape)

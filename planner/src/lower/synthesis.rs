@@ -1,4 +1,4 @@
-//! Synthesis, as launches: from the coarsest level to the finest that is asked for.
+//! Synthesis, as launches: from the coarsest level to the finest requested one.
 
 use super::{Lowering, Place};
 use crate::choose::{Chosen, Question, Stage};
@@ -23,7 +23,7 @@ impl Lowering<'_> {
         let same = source.array == target.array;
         if level == depth {
             if !same {
-                // The low band, which in either layout is a box of its own.
+                // The low band is a box of its own in either layout.
                 let from = Place::from(&geometry.low_band(level, problem.layout)).within(source);
                 self.copy(from, target, &wanted, &shape)?;
             }
@@ -48,8 +48,8 @@ impl Lowering<'_> {
         let mut low = whole;
         let all: Vec<(u32, &Chosen)> = (level..depth).zip(&chosen).filter(|(_, chosen)| chosen.levels > 0).collect();
         for (i, &(j, chosen_j)) in all.iter().enumerate().rev() {
-            // A level of one pass neither writes where it reads nor leaves its result where the next one writes; a pass
-            // over both axes reads rows that are aligned, and writes such rows.
+            // A single-pass level neither writes an array that it reads nor leaves its result where the next one
+            // writes. A pass over both axes reads and writes aligned rows.
             let writes_rows = chosen_j.is_single() || chosen_j.begins_with_both();
             let above = i.checked_sub(1).map(|i| all[i].1);
             let on_its_way = above.is_some_and(|c| c.is_single() || c.ends_with_both() || writes_rows);
@@ -105,8 +105,8 @@ impl Lowering<'_> {
         Ok(all)
     }
 
-    /// One level of synthesis: the low band of level `level + 1` and the level's bands in `whole` become the low band
-    /// of `level`.
+    /// Appends one level of synthesis: the low band of level `level + 1` and the level's bands in `whole` become the
+    /// low band of `level`.
     fn synthesise(
         &mut self,
         level: u32,
@@ -133,7 +133,7 @@ impl Lowering<'_> {
             let to = if last { to } else { self.between(i, parts, &shape, order) };
             let gain = if last { self.problem.gain_shift } else { 0 };
             self.after();
-            // What is low along all axes comes from the level below, all else from the coefficients.
+            // The band low along all axes comes from the coarser level, all others from the coefficients.
             let mut extent = shape.clone();
             if i == 0 && low.array != whole.array {
                 let others = axes.iter().filter(|axis| match stage {
@@ -158,7 +158,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A stage of synthesis on a part of the level that begins further along an axis.
+    /// Appends a stage of synthesis on a part of the level that begins further along an axis.
     fn synthesise_part(
         &mut self,
         level: u32,

@@ -1,8 +1,8 @@
-//! How long a level should take, so that plans choose before anything has run.
+//! Cost model: predicts the time of a level, so plans choose before any measurement.
 //!
-//! What a launch of several axes asks of a device its schedule says (`schedule::demand`). Passes along one axis are
-//! here: of those through shared memory the constants of the [`Machine`] are estimates, the others were fitted to what
-//! was measured on it, as the tests show. What is measured on a device (`PlanBuilder::tune`) stands above all this.
+//! Schedules describe the demands of launches over several axes (`schedule::demand`). This module has passes along one
+//! axis. Their constants in [`Machine`] are estimates for shared memory, and fitted to measurements otherwise, as the
+//! tests show. Measurements on a device (`PlanBuilder::tune`) take precedence over predictions.
 
 use crate::kernels::PassWay;
 use lifting_codegen::action::Action;
@@ -14,7 +14,7 @@ use lifting_codegen::schedule::{Along, Direction, Fit, Sides, lattice};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme};
 
-/// What is predicted of a level: launches, bytes, microseconds.
+/// Predicted cost of a level: launches, bytes, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
     pub launches: usize,
@@ -51,14 +51,14 @@ impl Model<'_> {
         Action::all(self.scheme, direction, self.boundary)
     }
 
-    /// Reading and writing so many samples once.
+    /// Cost of reading and writing `samples` samples once.
     pub fn copy(&self, samples: usize) -> Cost {
         let c = self.machine.constants();
         let bytes = 2.0 * (samples * self.sample.bytes()) as f64;
         Cost { launches: 1, bytes, time: c.launch.latency + self.memory(bytes) }
     }
 
-    /// One axis of `length` samples in a level of `samples`, between arrays of two types.
+    /// Cost of one axis of `length` samples in a level of `samples`, between arrays of two types.
     pub fn pass(&self, direction: Direction, samples: usize, length: usize, way: PassWay, sides: Sides) -> Cost {
         let c = self.machine.constants();
         let steps = self.actions(direction);
@@ -88,7 +88,8 @@ impl Model<'_> {
         Cost { launches: 1, bytes, time: c.launch.latency + self.memory(moved).hypot(issue).max(walk).max(lines) }
     }
 
-    /// One axis of a level of `samples`, by blocks of whole vectors, of types of so many bytes on the two sides.
+    /// Cost of one axis of a level of `samples` samples, by blocks of whole vectors, with types of these sizes on the
+    /// two sides.
     pub fn lattice(
         &self,
         direction: Direction,
@@ -101,7 +102,7 @@ impl Model<'_> {
         let [from, to] = [sides.signal.bytes(), sides.bands.bytes()];
         let stages = direction.stages(self.scheme, self.boundary).map_or(0, |stages| stages.len()) as f64;
         let bytes = (samples * (from + to)) as f64;
-        // Columns that do not fill a sector share it with other blocks, which find it in the second-level cache.
+        // Columns that do not fill a sector share it with other blocks, which find it in the L2 cache.
         let wasted = match along {
             Along::Row => 0.0,
             Along::Column => (c.launch.sector / (block.vectors as usize * from.min(to)) as f64 - 1.0).max(0.0),
@@ -112,7 +113,7 @@ impl Model<'_> {
         Cost { launches: 1, bytes, time: c.launch.latency + time }
     }
 
-    /// Several axes in one launch.
+    /// Cost of several axes in one launch.
     pub fn launch(&self, fit: &dyn Fit, job: &Job, chunk: u32) -> Cost {
         let [bytes, time] = fit.demand(job, chunk, self.machine).of(job, self.sample.bytes(), self.machine);
         Cost { launches: 1, bytes, time }

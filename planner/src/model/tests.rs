@@ -1,4 +1,4 @@
-//! Predictions against what was measured: `planner/measured/`.
+//! Tests of predictions against measurements in `planner/measured/`.
 
 use super::*;
 use crate::calibration::{Case, Fitted, Measured, Measurements, TwoLevels, fit};
@@ -15,7 +15,7 @@ fn case(measured: &Measured) -> Case {
     Case::new(measured, &crate::tests::scheme(&measured.wavelet), &Machine::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Launches that do the same, by what they do.
+/// Groups launches by their operation.
 fn groups(launches: impl Iterator<Item = Measured>) -> BTreeMap<String, Vec<Measured>> {
     let mut groups: BTreeMap<String, Vec<Measured>> = BTreeMap::new();
     for one in launches {
@@ -29,8 +29,8 @@ fn groups(launches: impl Iterator<Item = Measured>) -> BTreeMap<String, Vec<Meas
     groups
 }
 
-/// Predictions of these launches are within that range of what was measured, and what is predicted to be the fastest is
-/// at most so much slower than the fastest.
+/// Asserts that the ratio of predicted to measured time is within `range`, and that the predicted fastest is at most
+/// `slower` times slower than the measured fastest.
 fn assert_chosen(launches: impl Iterator<Item = Measured>, range: [f64; 2], slower: f64, groups_at_least: usize) {
     let machine = Machine::default();
     let mut wrong = String::new();
@@ -57,7 +57,7 @@ fn assert_chosen(launches: impl Iterator<Item = Measured>, range: [f64; 2], slow
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// One level. What is chosen may be slower than the best of all by 1.15; the worst is by 1.09 (DD(13,7) inverse at
+/// One level. The choice may be slower than the best by a factor of 1.15; the worst case is 1.09 (DD(13,7) inverse at
 /// 2048²).
 #[test]
 fn the_model_chooses_what_was_measured_to_be_fast() {
@@ -72,8 +72,7 @@ fn all_levels_are_predicted() {
     assert_chosen(measurements().launches.into_iter().filter(all), [0.6, 1.45], 1.15, 30);
 }
 
-/// Rows that begin anywhere: predictions of what `warp` would take, whose shape is the model's choice, are near what
-/// was measured, and it is chosen.
+/// Unaligned rows: predictions for `warp`, whose shape the model chooses, are near the measurements, and it is chosen.
 #[test]
 fn odd_images_are_predicted() {
     let machine = Machine::default();
@@ -98,8 +97,7 @@ fn odd_images_are_predicted() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Chunks of two levels have the height that was measured to be the fastest, or nearly, and what is predicted of it is
-/// near.
+/// Chunks of two levels have nearly the height that was measured fastest, and their predicted time is near.
 #[test]
 fn chunks_are_as_high_as_was_measured_to_be_fast() {
     let machine = Machine::default();
@@ -113,7 +111,7 @@ fn chunks_are_as_high_as_was_measured_to_be_fast() {
         let chosen = case(&free);
         let (chunk, time) = (chosen.chunk(), chosen.predicted(&machine));
         let best = launches.iter().map(|one| one.microseconds).fold(f64::INFINITY, f64::min);
-        // Of one that was not measured, the worse of its neighbours.
+        // For an unmeasured chunk, the worse of its neighbours.
         let below = launches.iter().rfind(|one| one.shape["chunk"] <= chunk);
         let above = launches.iter().find(|one| one.shape["chunk"] >= chunk);
         let found = below.zip(above).map_or(f64::NAN, |(a, b)| a.microseconds.max(b.microseconds));
@@ -126,8 +124,7 @@ fn chunks_are_as_high_as_was_measured_to_be_fast() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What is predicted of two levels in one launch is near what was measured, and the shape that is chosen is the faster
-/// one, or nearly.
+/// Predictions of two levels in one launch are near the measurements, and the chosen shape is nearly the fastest.
 #[test]
 fn two_levels_are_predicted() {
     let machine = Machine::default();
@@ -148,15 +145,14 @@ fn two_levels_are_predicted() {
         });
         let predicted: Vec<f64> = predicted.collect();
         let taken = (0..predicted.len()).min_by(|&a, &b| predicted[a].total_cmp(&predicted[b])).unwrap();
-        // What was not measured must not be taken.
+        // An unmeasured shape must not be taken.
         let measured: Vec<f64> = together.iter().map(|time| time.unwrap_or(f64::NAN)).collect();
         let (time, found, apart) = (predicted[taken], measured[taken], apart.unwrap_or(f64::NAN));
         let line =
             format!("{name} {} {width}x{height}: {time:.1} µs, measured {measured:?}, apart {apart}", direction.name());
         println!("{line}");
         let best = measured.iter().copied().fold(f64::INFINITY, f64::min);
-        // Two launches are predicted to some hundredths, and where two levels gain or lose more than that, they are
-        // taken, or not.
+        // Two launches are predicted within a few percent. If two levels gain or lose more, the decision must be right.
         let decided = (found - apart).abs() < 0.1 * apart || (time < apart) == (found < apart);
         if !(0.8..1.25).contains(&(time / found)) || found > 1.05 * best || !decided {
             wrong += &(line + "\n");
@@ -165,12 +161,12 @@ fn two_levels_are_predicted() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// From other constants, a fit comes at least as near as the committed ones are, and says what it left alone.
+/// From other constants, a fit comes as near as the committed ones, and lists the constants that it kept.
 #[test]
 fn a_fit_comes_as_near_as_the_committed_constants() {
     let (_, text) = FILES[0];
     let launches = measurements().launches;
-    // One in three, for time's sake; all sizes and shapes are among them.
+    // Every third launch, to save time; all sizes and shapes are included.
     let cases: Vec<Case> = launches.iter().step_by(3).map(case).collect();
     let off = [("operation_latency = 0.008", "operation_latency = 0.011"), ("stall = 0.15", "stall = 0.2")];
     let start = off.iter().fold(text.to_owned(), |text, (old, new)| text.replacen(old, new, 1));
@@ -198,15 +194,15 @@ fn too_few_launches_and_wrong_ones_are_refused() {
         change(&mut one);
         Case::new(&one, &crate::tests::scheme(&one.wavelet), &Machine::default()).map(|case| case.name).unwrap_err()
     };
-    assert!(refused(|one| one.sample = "i24".into()).contains("there is no such sample type"));
+    assert!(refused(|one| one.sample = "i24".into()).contains("unknown sample type"));
     assert!(refused(|one| one.direction = "up".into()).contains("forward or inverse"));
-    assert!(refused(|one| one.schedule = "magic".into()).contains("there is no such schedule"));
+    assert!(refused(|one| one.schedule = "magic".into()).contains("unknown schedule"));
     assert!(refused(|one| one.microseconds = 0.0).contains("more than 0"));
-    assert!(refused(|one| one.shape = [("ring".into(), 63)].into()).contains("no shape that is proposed"));
-    assert!(Measurements::read("{}").unwrap_err().contains("these are no measurements"));
+    assert!(refused(|one| one.shape = [("ring".into(), 63)].into()).contains("no proposed shape"));
+    assert!(Measurements::read("{}").unwrap_err().contains("invalid measurements"));
 }
 
-/// What `liftc bench --json` writes is measurements: of transforms that are one launch.
+/// Reports of `liftc bench --json` are measurements: of single-launch transforms.
 #[test]
 fn reports_of_bench_are_measurements() {
     let one = |more: &str| {

@@ -1,4 +1,4 @@
-//! The file of wisdom: JSON.
+//! JSON file format of wisdom.
 
 use super::{Best, FORMAT, Key, Known, Wisdom, WisdomWarning};
 use crate::schedule::Way;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The fastest way, as the file has it: `separate`, `lattice`, a schedule and the numbers of a shape; or `apart`.
+/// The fastest candidate in a file: `separate`, `lattice`, a schedule with the numbers of a shape, or `apart`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
@@ -17,7 +17,7 @@ pub(super) struct Written {
     shape: BTreeMap<String, u32>,
 }
 
-/// What several levels are that are launched one by one.
+/// Name for several levels that are launched one by one.
 const APART: &str = "apart";
 
 impl From<Best> for Written {
@@ -48,7 +48,7 @@ impl TryFrom<Written> for Best {
     }
 }
 
-/// Most of a file that is read.
+/// Maximum number of bytes read from a file.
 const MOST_BYTES: u64 = 16 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -60,13 +60,13 @@ struct Entry {
 }
 
 impl Wisdom {
-    /// Reads a file's text. What cannot be used is left out, and said.
+    /// Parses a file's text. Unusable parts are skipped with warnings.
     ///
     /// ```
     /// use lifting::Wisdom;
     /// let (wisdom, warnings) = Wisdom::from_json("not what it was");
     /// assert!(wisdom.is_empty());
-    /// println!("{}", warnings[0]); // says what is wrong; plans choose by prediction then
+    /// println!("{}", warnings[0]); // the fault; plans then choose by prediction
     /// assert_eq!(Wisdom::from_json(&wisdom.to_json()), (wisdom, vec![]));
     /// ```
     pub fn from_json(text: &str) -> (Wisdom, Vec<WisdomWarning>) {
@@ -100,14 +100,14 @@ impl Wisdom {
         (wisdom, warnings)
     }
 
-    /// As a file's text, the same for the same wisdom.
+    /// Text of a file; equal wisdom gives equal text.
     pub fn to_json(&self) -> String {
         let entries: Vec<Value> = self.0.iter().map(|(key, found)| json!({ "for": key, "found": found })).collect();
         let text = serde_json::to_string_pretty(&json!({ "lifting_wisdom": FORMAT, "entries": entries }));
         text.expect("strings, numbers and lists of them can be written") + "\n"
     }
 
-    /// Reads a file; one that is not there is no wisdom.
+    /// Reads a file; a missing file is empty wisdom.
     pub fn load(path: impl AsRef<Path>) -> (Wisdom, Vec<WisdomWarning>) {
         let path = path.as_ref();
         let read = || -> std::io::Result<String> {
@@ -125,7 +125,7 @@ impl Wisdom {
         }
     }
 
-    /// Writes a file, whole or not at all; folders on the way are made.
+    /// Writes a file atomically; missing folders are created.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -141,8 +141,8 @@ impl Wisdom {
         })
     }
 
-    /// The file that plans on CUDA devices read where they are not given wisdom: the one that the variable
-    /// `LIFTING_WISDOM` names (none if it is empty), else `lifting/wisdom.json` in the user's cache folder.
+    /// Default file for plans on CUDA devices without explicit wisdom: the path in the variable `LIFTING_WISDOM` (none
+    /// if empty), else `lifting/wisdom.json` in the user's cache folder.
     pub fn default_path() -> Option<PathBuf> {
         match std::env::var_os("LIFTING_WISDOM") {
             Some(path) if path.is_empty() => None,

@@ -1,4 +1,4 @@
-/* What emitted files need of the CUDA runtime, on a machine without one: launches are written to the standard
+/* Mock of the CUDA runtime for emitted files, on a machine without one: launches are logged to the standard
    output. */
 #ifndef MOCK_CUDA_RUNTIME_API_H
 #define MOCK_CUDA_RUNTIME_API_H
@@ -43,7 +43,7 @@ typedef struct {
     unsigned numAttrs;
 } cudaLaunchConfig_t;
 
-/* Of the test: what the device is, and what it writes of a launch. */
+/* Defined by the test: properties of the device, and the log of a launch. */
 extern int mock_ptx, mock_binary;
 cudaError_t mock_launch(const void *kernel, const unsigned *grid, const unsigned *block, void **arguments,
                         int overlaps, unsigned cluster);

@@ -1,4 +1,4 @@
-//! Host functions of emitted CUDA files, compiled by g++ against a runtime that writes launches down.
+//! Host functions of emitted CUDA files, compiled by g++ against a mock runtime that logs launches.
 
 use lifting_codegen::ir::{Access, Kernel, ParamKind};
 use lifting_dsl::Scheme;
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Where the arrays of the calls are; what is on top says which of them.
+/// Base addresses of the calls' arrays; the top bits identify the array.
 pub const SIGNAL: u64 = 1 << 44;
 pub const BANDS: u64 = 2 << 44;
 pub const SCRATCH: u64 = 3 << 44;
@@ -19,18 +19,18 @@ pub fn wavelet(name: &str) -> Scheme {
     compiled.schemes.into_iter().find(|scheme| scheme.name() == entry.name).expect("the file has it")
 }
 
-/// A device: CUDA's version, the architectures of PTX and of machine code, and what files can do there.
+/// A device: CUDA's version, the architectures of PTX and of machine code, and the features of files on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
     pub version: u32,
     pub ptx: u32,
     pub binary: u32,
-    /// 0: plain launches, 1: overlapping ones, 2: clusters as well.
+    /// Features: 0 for plain launches, 1 for overlapping ones, 2 with clusters as well.
     #[allow(dead_code)]
     pub able: u32,
 }
 
-/// Those that differ.
+/// Devices with different behaviour.
 pub const DEVICES: [Device; 5] = [
     Device { version: 13000, ptx: 90, binary: 90, able: 2 },
     Device { version: 13000, ptx: 80, binary: 80, able: 0 },
@@ -39,10 +39,10 @@ pub const DEVICES: [Device; 5] = [
     Device { version: 11080, ptx: 90, binary: 90, able: 0 },
 ];
 
-/// What calls of a file's functions write on each device: a line a launch, and what the calls write themselves.
+/// Log of a file's functions on each device: a line a launch, and the calls' own output.
 ///
 /// # Panics
-/// If g++ complains, or a call sets `failed`.
+/// If g++ fails, or a call sets `failed`.
 pub fn launched(folder: &str, file: &File, devices: &[Device], calls: &str) -> Vec<String> {
     let (_, host) = file.text.split_once("#ifndef __CUDACC_RTC__\n").expect("there is a host part");
     let host = host.strip_suffix("\n#endif\n").expect("which ends the file");
@@ -86,7 +86,7 @@ pub fn launched(folder: &str, file: &File, devices: &[Device], calls: &str) -> V
     devices.iter().map(run).collect()
 }
 
-/// The bytes of each parameter, a digit each.
+/// Size in bytes of each parameter, a digit each.
 fn bytes(kernel: &Kernel) -> String {
     let of = |kind| match kind {
         ParamKind::Pointer(..) => '8',
