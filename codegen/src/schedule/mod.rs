@@ -1,8 +1,9 @@
-//! Schedules: how a scheme meets the machine. One file each; a scheme never mentions threads, a schedule never
-//! mentions coefficients.
+//! Schedules: mappings of schemes to kernels, one a file.
 //!
-//! A *pass* transforms one axis at one level. All pass kernels share their parameters ([`Pass`]), so that launchers
-//! need not know which schedule they launch.
+//! A scheme never mentions threads, and a schedule never mentions coefficients.
+//!
+//! A *pass* transforms one axis at one level. All pass kernels share their parameters ([`Pass`]), so that a launcher
+//! can launch any schedule.
 
 mod axis;
 mod fit;
@@ -41,15 +42,14 @@ pub use shape::{Field, Shape, ShapeError};
 use crate::ir::Scalar;
 use lifting_dsl::{Boundary, PairStage, Scheme, Step};
 
-/// All schedules whose launches take several axes. Of equals in a plan the first is taken.
+/// All schedules whose launches take several axes. In a plan, the first of equals wins.
 pub const SCHEDULES: &[&dyn Schedule] =
     &[&stream::Schedule, &warp::Schedule, &tile::Schedule, &cascade::Schedule, &pyramid::Schedule, &volume::Schedule];
 
-/// The schedules of papers whose launches take several axes: plans take them where they are asked for them, and never
-/// else.
+/// Schedules of papers whose launches take several axes. Plans take them only on request.
 pub const PAPERS: &[&dyn Schedule] = &[&lone_tile::Schedule, &register_blocks::Schedule];
 
-/// The one of [`SCHEDULES`] or [`PAPERS`] that has a name.
+/// The schedule of [`SCHEDULES`] or [`PAPERS`] with this name.
 pub fn schedule(name: &str) -> Option<&'static dyn Schedule> {
     SCHEDULES.iter().chain(PAPERS).copied().find(|schedule| schedule.name() == name)
 }
@@ -89,7 +89,7 @@ impl Direction {
     }
 }
 
-/// What a pass kernel is specialised for.
+/// Options that specialise a pass kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// Type of the samples in memory.
@@ -100,25 +100,25 @@ pub struct Options {
     pub direction: Direction,
     /// Whether the kernel takes a `gain` parameter.
     pub gain: bool,
-    /// Whether along each axis the first and the last sample of a line are doubled as they are loaded, and those of the
-    /// results halved, as adjoints under `whole-symmetric` ask for ([`lifting_dsl::adjoint`]); of real samples.
+    /// Whether the first and last sample of each line are doubled on load, and those of the results halved, along each
+    /// axis. Adjoints of real samples under `whole-symmetric` need this ([`lifting_dsl::adjoint`]).
     pub doubled_ends: bool,
 }
 
 impl Options {
-    /// Without gain, and with ends as they are.
+    /// Options without gain or doubled ends.
     pub fn new(sample: Scalar, boundary: Boundary, direction: Direction) -> Options {
         Options { sample, boundary, direction, gain: false, doubled_ends: false }
     }
 }
 
-/// Types in memory of the two sides of a pass, where they differ: a level of `f16` or `bf16` samples goes through `f32` scratch from
-/// one axis to the next.
+/// Types in memory of the two sides of a pass. They differ for `f16` and `bf16` samples: a level passes through `f32`
+/// scratch between the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sides {
-    /// Of the signal.
+    /// Type of the signal.
     pub signal: Scalar,
-    /// Of the bands.
+    /// Type of the bands.
     pub bands: Scalar,
 }
 
@@ -130,7 +130,7 @@ impl Sides {
 }
 
 impl Options {
-    /// [`Options::kernel_name`], with the types of both sides where they differ, in the order that data takes.
+    /// [`Options::kernel_name`], with both types in the order of the data flow if they differ.
     pub fn pass_name(&self, scheme: &Scheme, schedule: &str, sides: Sides) -> String {
         let (from, to) = match self.direction {
             Direction::Forward => (sides.signal, sides.bands),
@@ -146,10 +146,10 @@ impl Options {
     }
 }
 
-/// Why a schedule cannot carry a scheme.
+/// Reasons why a schedule cannot run a scheme.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
-    /// The sample type is not of the scheme's domain.
+    /// The sample type is not in the scheme's domain.
     #[error(
         "wavelet `{wavelet}` is in the {domain} domain and cannot run on {sample} samples; choose one of {choices}"
     )]
@@ -158,9 +158,9 @@ pub enum ScheduleError {
         wavelet: String,
         /// `integer` or `real`.
         domain: &'static str,
-        /// The type asked for.
+        /// The requested type.
         sample: &'static str,
-        /// The types that would do.
+        /// The allowed types.
         choices: &'static str,
     },
     /// A gain shift on real samples.
@@ -174,39 +174,41 @@ pub enum ScheduleError {
     Storage {
         /// Schedule.
         schedule: &'static str,
-        /// The type asked for.
+        /// The requested type.
         sample: &'static str,
         /// The type of the arithmetic.
         work: &'static str,
     },
-    /// A launch that the kernel is not made for.
+    /// A launch that the kernel does not support.
     #[error("schedule `{schedule}` cannot run this launch: {what}; use another schedule")]
     Launch {
         /// Schedule.
         schedule: &'static str,
-        /// What stands against it.
+        /// The reason.
         what: String,
     },
-    /// The dependencies reach further than the schedule can hold.
+    /// A demand on a resource of the schedule beyond its limit.
     #[error(
-        "schedule `{schedule}` cannot hold wavelet `{wavelet}`: {what}: {required} required, {available} available; use another schedule"
+        "schedule `{schedule}` cannot hold wavelet `{wavelet}`: {what}: {required} required, {available} available; \
+         use another schedule"
     )]
     Reach {
         /// Schedule.
         schedule: &'static str,
         /// Wavelet.
         wavelet: String,
-        /// What is short.
+        /// The resource, with its unit.
         what: &'static str,
-        /// What the scheme needs.
+        /// The amount required.
         required: i64,
-        /// What the schedule has.
+        /// The amount available.
         available: i64,
     },
 }
 
 impl ScheduleError {
-    /// What refuses a scheme that a schedule cannot hold: by what is asked of it, how much of that, and how much there can be.
+    /// Constructor of [`ScheduleError::Reach`] errors: takes the resource, the amount required, and the amount
+    /// available.
     fn limit(schedule: &'static str, scheme: &Scheme) -> impl Fn(&'static str, i64, i64) -> ScheduleError {
         move |what, required, available| {
             let wavelet = scheme.name().to_owned();

@@ -1,11 +1,11 @@
-//! The parameters that all pass kernels share, and how a kernel reads and writes samples through them.
+//! Pass parameters shared by all pass kernels, and sample access through them.
 
 use super::{Arithmetic, Direction, Options, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
 use lifting_dsl::{Boundary, Phase};
 
-/// One array of a pass: a pointer, the distance between rows and between images, in samples.
+/// One array of a pass: a pointer, and the distances between rows and between images, in samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     pub(super) pointer: ParamId,
@@ -14,7 +14,7 @@ pub(super) struct Array {
     pub(super) scalar: Scalar,
 }
 
-/// Which way the transformed axis runs.
+/// Direction of the transformed axis in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     /// Samples of a line are contiguous; lines are `pitch` apart.
@@ -23,7 +23,7 @@ pub enum Along {
     Column,
 }
 
-/// Parameters of a pass kernel (see the crate's ABI in [`Pass::declare`]) and the border rule in terms of them.
+/// Parameters of a pass kernel (see the crate's ABI in [`Pass::declare`]), and the border rule in terms of them.
 pub struct Pass {
     options: Options,
     arith: Arithmetic,
@@ -45,8 +45,9 @@ pub struct Pass {
 
 impl Pass {
     /// Declares the parameters. Forward: `src, low, high, length, parity, lines, src_pitch, low_pitch, high_pitch,
-    /// src_stride, low_stride, high_stride, batch[, gain]`; inverse: `low, high, dst, length, parity, lines, low_pitch, high_pitch,
-    /// dst_pitch, low_stride, high_stride, dst_stride, batch[, gain]`. Pitches and strides count samples and may be negative.
+    /// src_stride, low_stride, high_stride, batch[, gain]`; inverse: `low, high, dst, length, parity, lines, low_pitch,
+    /// high_pitch, dst_pitch, low_stride, high_stride, dst_stride, batch[, gain]`. Pitches and strides count samples
+    /// and may be negative.
     pub fn declare(b: &mut Builder, options: Options, sides: Sides, arith: Arithmetic, along: Along) -> Pass {
         let forward = options.direction == Direction::Forward;
         let names: [(&str, Access, &str); 3] = if forward {
@@ -92,7 +93,7 @@ impl Pass {
         Pass { options, arith, along, signal, low, high, length, parity, lines, batch, gain }
     }
 
-    /// Runs `body` for each image that this block is to do: `for (image = blockIdx.z; image < batch; image += gridDim.z)`.
+    /// Runs `body` for each image of this block: `for (image = blockIdx.z; image < batch; image += gridDim.z)`.
     pub fn for_each_image(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Image)) {
         let batch = Expr::from(self.batch);
         b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
@@ -107,7 +108,7 @@ impl Pass {
         });
     }
 
-    /// Blocks along z: as many as there are images, within the hardware's limit.
+    /// Blocks along z: one for each image, within the hardware's limit.
     pub fn grid_z(&self) -> Expr {
         Expr::from(self.batch).min(Expr::i32(65535))
     }
@@ -139,7 +140,7 @@ impl Pass {
         }
     }
 
-    /// A sample as it was loaded, of type `from`, as the steps see it.
+    /// A loaded sample of type `from`, converted for the steps, with gain.
     pub(super) fn taken(&self, value: Expr, from: Scalar) -> Expr {
         let v = if from == self.arith.work { value } else { value.cast(self.arith.work) };
         match (self.gain, self.options.direction) {
@@ -148,7 +149,7 @@ impl Pass {
         }
     }
 
-    /// A result, of type `work`, as it is stored in an array of type `to`.
+    /// A result of type `work`, converted for an array of type `to`, without gain.
     pub(super) fn given(&self, value: Expr, to: Scalar) -> Expr {
         let v = match (self.gain, self.options.direction) {
             (Some(gain), Direction::Inverse) => self.arith.shift_down(value, gain.into()),
@@ -157,8 +158,8 @@ impl Pass {
         if to == self.arith.work { v } else { v.cast(to) }
     }
 
-    /// Loads what the steps start from at a position inside the signal, into `place` of type `work`. Forward: the
-    /// signal's sample; inverse: the sample of the band that the position's phase belongs to.
+    /// Loads the steps' input at a position inside the signal into `place` of type `work`. Forward: the signal's
+    /// sample; inverse: the sample of the band that the position's phase belongs to.
     pub fn load(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, place: Place) {
         let parity = Expr::from(self.parity);
         self.load_with(b, place, &position.clone(), |b, value| match self.options.direction {
@@ -171,7 +172,7 @@ impl Pass {
         });
     }
 
-    /// The same for the n-th sample that the signal has of a phase.
+    /// [`Pass::load`] for the n-th sample of a phase in the signal.
     pub fn load_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, place: Place) {
         let position = self.place(phase, n.clone()) + Expr::from(self.parity);
         self.load_with(b, place, &position, |b, value| match (self.options.direction, phase) {
@@ -181,7 +182,7 @@ impl Pass {
         });
     }
 
-    /// How many samples into the signal the n-th one of a phase stands.
+    /// Offset from the signal's start of the n-th sample of a phase, in samples.
     fn place(&self, phase: Phase, n: Expr) -> Expr {
         match phase {
             Phase::Even => (n << 1) + Expr::from(self.parity),
@@ -204,7 +205,8 @@ impl Pass {
         b.set(place, self.of_end(self.taken(value.into(), scalar), position, 2.0));
     }
 
-    /// A sample of type `work` at a position inside the signal, multiplied if it is the first or the last one.
+    /// A sample of type `work` at a position inside the signal, multiplied by `factor` if it is the first or the last
+    /// and ends are doubled.
     fn of_end(&self, value: Expr, position: &Expr, factor: f64) -> Expr {
         if !self.options.doubled_ends {
             return value;
@@ -214,7 +216,7 @@ impl Pass {
         value * is_end.select(self.arith.number(factor), self.arith.number(1.0))
     }
 
-    /// Stores what the steps left, of type `work`, for a position inside the signal. Forward: to the position's band;
+    /// Stores the steps' result of type `work` for a position inside the signal. Forward: to the position's band;
     /// inverse: to the signal.
     pub fn store(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, value: Expr) {
         let v = self.stored(value, &position);
@@ -229,7 +231,7 @@ impl Pass {
         }
     }
 
-    /// The same for the n-th sample that the signal has of a phase.
+    /// [`Pass::store`] for the n-th sample of a phase in the signal.
     pub fn store_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, value: Expr) {
         let v = self.stored(value, &(self.place(phase, n.clone()) + Expr::from(self.parity)));
         match (self.options.direction, phase) {
@@ -244,7 +246,7 @@ impl Pass {
         b.store(Space::Global(array.pointer), index, value);
     }
 
-    /// A result of type `work` as it goes to memory.
+    /// A result of type `work`, converted for memory.
     fn stored(&self, value: Expr, position: &Expr) -> Expr {
         let scalar = match self.options.direction {
             Direction::Forward => self.low.scalar,
@@ -253,8 +255,8 @@ impl Pass {
         self.given(self.of_end(value, position, 0.5), scalar)
     }
 
-    /// The position inside the signal that serves a read at `position` by reflection or repetition; other rules serve
-    /// by phase ([`Pass::serve_index`]) or not at all, and leave the position as it is.
+    /// The position inside the signal that serves a read at `position` by reflection or repetition. Other rules leave
+    /// the position unchanged: they serve by phase ([`Pass::serve_index`]) or not at all.
     pub fn serve(&self, position: Expr) -> Expr {
         let (parity, length) = (Expr::from(self.parity), Expr::from(self.length));
         match self.options.boundary {
@@ -264,7 +266,7 @@ impl Pass {
         }
     }
 
-    /// The phase index that serves a read of `phase` at index `k`, inside the signal; not for `zero` and `periodic`.
+    /// The phase index inside the signal that serves a read of `phase` at index `k`; not for `zero` and `periodic`.
     pub fn serve_index(&self, phase: Phase, k: Expr) -> Expr {
         match self.options.boundary {
             Boundary::WholeSymmetric => self.serve((k << 1) + phase.parity() as i32) >> 1,
@@ -273,18 +275,18 @@ impl Pass {
         }
     }
 
-    /// Whether the signal is extended periodically when it is loaded, so that no step meets a border.
+    /// Whether loading extends the signal periodically, so that no step meets a border.
     pub fn periodic(&self) -> bool {
         self.options.boundary == Boundary::Periodic
     }
 
-    /// Whether reads beyond a border are served from inside the signal, so that tiles at a border work differently.
+    /// Whether reads beyond a border are served from inside the signal, so that border tiles need other code.
     pub fn mirrors(&self) -> bool {
         matches!(self.options.boundary, Boundary::WholeSymmetric | Boundary::Edge)
     }
 
-    /// The value of `phase` at index `k`, of type `work`, as the border rule serves it. `fetch` loads from inside the tile.
-    /// `border` says whether the tile at hand touches a border at all.
+    /// The value of `phase` at index `k`, of type `work`, under the border rule. `fetch` loads from inside the tile.
+    /// `border` tells whether the current tile touches a border at all.
     pub fn read(
         &self,
         b: &mut Builder,
@@ -318,7 +320,7 @@ impl Pass {
         }
     }
 
-    /// Smallest k with a sample of that phase.
+    /// Smallest k of a phase with a sample.
     pub fn first_index(&self, phase: Phase) -> Expr {
         match phase {
             Phase::Even => self.parity.into(),
@@ -326,14 +328,14 @@ impl Pass {
         }
     }
 
-    /// Largest k with a sample of that phase.
+    /// Largest k of a phase with a sample.
     pub fn last_index(&self, phase: Phase) -> Expr {
         let last = Expr::from(self.parity) + Expr::from(self.length) - 1;
         (last - phase.parity() as i32) >> 1
     }
 }
 
-/// The offsets of the image at hand in the three arrays.
+/// The offsets of the current image in the three arrays.
 pub struct Image {
     signal: LocalId,
     low: LocalId,

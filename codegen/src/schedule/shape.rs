@@ -1,44 +1,44 @@
-//! The shape of a schedule's blocks as plans, wisdom and recipes have it: a name and a few named numbers.
+//! Block shapes in plans, wisdom and recipes: a schedule's name and a few named numbers.
 
 use super::{Schedule, ScheduleError, schedule};
 use crate::ir::WARP;
 use lifting_dsl::Scheme;
 use std::fmt;
 
-/// The most numbers that a shape has.
+/// Maximum fields of a shape.
 const MOST: usize = 6;
 
-/// One number of the shapes of a schedule.
+/// One field of a schedule's shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What wisdom calls it.
+    /// Its name in wisdom.
     pub name: &'static str,
-    /// The least that makes sense.
+    /// The smallest sensible value.
     pub least: u32,
-    /// The most that makes sense.
+    /// The largest sensible value.
     pub most: u32,
 }
 
 impl Field {
-    /// A number between two others, these included.
+    /// A field from `least` to `most`, both included.
     pub const fn new(name: &'static str, least: u32, most: u32) -> Field {
         Field { name, least, most }
     }
 
-    /// 0 or 1.
+    /// A field that is 0 or 1.
     pub const fn flag(name: &'static str) -> Field {
         Field::new(name, 0, 1)
     }
 
-    /// How far a walk goes between its halos, in pairs of rows or of planes. In a shape, 0 leaves it to the schedule.
+    /// Length of a walk between its halos, in pairs of rows or planes. In a shape, 0 leaves it to the schedule.
     pub const CHUNK: Field = Field::new("chunk", 1, 1 << 20);
     /// Columns a lane.
     pub const COLUMNS: Field = Field::new("columns", 1, 64);
-    /// Warps a block of threads.
+    /// Warps a thread block.
     pub const WARPS: Field = Field::new("warps", 1, 32);
 }
 
-/// A schedule, and the numbers that say how large its blocks are. What each means, the schedule's own `Shape` says.
+/// A schedule and the numbers that size its blocks. The schedule's own `Shape` documents each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
     schedule: &'static dyn Schedule,
@@ -47,38 +47,38 @@ pub struct Shape {
     lanes: u32,
 }
 
-/// Why there is no shape of that name and numbers.
+/// Errors of named shapes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// No schedule has that name.
-    #[error("there is no schedule `{0}`")]
+    #[error("unknown schedule `{0}`")]
     Schedule(String),
-    /// A number is missing.
-    #[error("a shape of `{schedule}` has a number `{field}`")]
+    /// A field is missing.
+    #[error("the shape of `{schedule}` needs `{field}`")]
     Missing {
         /// The schedule.
         schedule: &'static str,
-        /// The number.
+        /// The field.
         field: &'static str,
     },
-    /// A number that the schedule does not know.
-    #[error("a shape of `{schedule}` has no number `{field}`")]
+    /// The schedule has no such field.
+    #[error("the shape of `{schedule}` has no field `{field}`")]
     Unknown {
         /// The schedule.
         schedule: &'static str,
-        /// The number.
+        /// The field.
         field: String,
     },
-    /// A number that no kernel has.
-    #[error("its {field} is {value}, and {least} to {most} make sense")]
+    /// A value out of range.
+    #[error("invalid {field} {value}: {least} to {most} are allowed")]
     Senseless {
-        /// The number.
+        /// The field.
         field: &'static str,
-        /// What it is.
+        /// Its value.
         value: u32,
-        /// The least that makes sense.
+        /// The smallest allowed value.
         least: u32,
-        /// The most.
+        /// The largest allowed value.
         most: u32,
     },
 }
@@ -87,7 +87,7 @@ impl Shape {
     /// A shape of a schedule, from its numbers in the order of [`Schedule::fields`].
     ///
     /// # Panics
-    /// If they are not as many.
+    /// If their count differs from the number of fields.
     pub fn new(schedule: &'static dyn Schedule, numbers: &[u32]) -> Shape {
         assert_eq!(schedule.fields().len(), numbers.len(), "the numbers of a shape of `{}`", schedule.name());
         let mut values = [0; MOST];
@@ -95,10 +95,10 @@ impl Shape {
         Shape { schedule, values, lanes: WARP }
     }
 
-    /// A shape by the name of a schedule of [`SCHEDULES`](super::SCHEDULES) and the names of all its numbers.
+    /// A shape from the name of a schedule of [`SCHEDULES`](super::SCHEDULES) and its named numbers.
     ///
     /// # Errors
-    /// If there is no such schedule, or a number is missing, unknown or senseless.
+    /// If there is no such schedule, or a field is missing, unknown or out of range.
     pub fn named<'a>(name: &str, numbers: impl Iterator<Item = (&'a str, u32)>) -> Result<Shape, ShapeError> {
         let of = schedule(name).ok_or_else(|| ShapeError::Schedule(name.to_owned()))?;
         let (schedule, mut found) = (of.name(), [None; MOST]);
@@ -115,10 +115,10 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Whether a kernel could be like that; the schedule itself checks more.
+    /// Checks all fields' ranges; the schedule itself checks more.
     ///
     /// # Errors
-    /// The first number that makes no sense.
+    /// The first field out of range.
     pub fn check(&self) -> Result<(), ShapeError> {
         let is_sane = |(field, value): (&Field, u32)| (field.least..=field.most).contains(&value);
         match self.schedule.fields().iter().zip(self.values).find(|one| !is_sane(*one)) {
@@ -134,45 +134,45 @@ impl Shape {
         self.schedule
     }
 
-    /// Lanes of a warp: those of a CUDA device, unless others were asked for.
+    /// Lanes of a warp: those of a CUDA device by default.
     pub fn lanes(&self) -> u32 {
         self.lanes
     }
 
-    /// For devices whose warps, or sub-groups, have so many lanes.
+    /// The shape for devices whose warps, or sub-groups, have `lanes` lanes.
     pub fn of_lanes(self, lanes: u32) -> Shape {
         Shape { lanes, ..self }
     }
 
-    /// That warps have the usual number of lanes, for schedules that know no other.
+    /// Checks that warps have the usual number of lanes, for schedules that support no other.
     ///
     /// # Errors
-    /// If they have not.
+    /// If they have another number.
     pub(super) fn check_lanes(&self, scheme: &Scheme) -> Result<(), ScheduleError> {
         if self.lanes == WARP {
             return Ok(());
         }
-        let what = "the number of lanes of a warp, with which all warps and this kernel can do,";
+        let what = "lanes of a warp";
         let [available, required] = [self.lanes.min(WARP), self.lanes.max(WARP)].map(i64::from);
         Err(ScheduleError::limit(self.schedule.name(), scheme)(what, required, available))
     }
 
-    /// The numbers with their names.
+    /// The fields' names and values.
     pub fn numbers(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
         self.schedule.fields().iter().map(|field| field.name).zip(self.values)
     }
 
-    /// The first so many numbers.
+    /// The first `N` numbers.
     pub(super) fn values<const N: usize>(&self) -> [u32; N] {
         std::array::from_fn(|i| self.values[i])
     }
 
-    /// A number, if shapes of the schedule have it.
+    /// The value of a field, if the schedule has it.
     pub fn get(&self, name: &str) -> Option<u32> {
         self.numbers().find(|(field, _)| *field == name).map(|(_, value)| value)
     }
 
-    /// With another value of a number, if shapes of the schedule have it.
+    /// The shape with another value of a field, if the schedule has it.
     pub fn with(mut self, name: &str, value: u32) -> Shape {
         if let Some(index) = self.schedule.fields().iter().position(|field| field.name == name) {
             self.values[index] = value;
@@ -180,17 +180,17 @@ impl Shape {
         self
     }
 
-    /// The pairs of rows or planes that were said to be walked; 0 leaves them to the schedule.
+    /// The chunk length in pairs of rows or planes; 0 leaves it to the schedule.
     pub fn chunk(&self) -> u32 {
         self.get(Field::CHUNK.name).unwrap_or(0)
     }
 
-    /// With other chunks, where they can be chosen.
+    /// The shape with another chunk length, if the schedule has one.
     pub fn with_chunk(self, chunk: u32) -> Shape {
         self.with(Field::CHUNK.name, chunk)
     }
 
-    /// With chunks of every length that is measured where a plan is tuned and nothing else is known of them.
+    /// The shape with every chunk length that tuning measures by default.
     pub(super) fn with_usual_chunks(self) -> Vec<Shape> {
         [4, 8, 16, 32, 64, 128].map(|chunk| self.with_chunk(chunk)).into()
     }
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
     use crate::schedule::SCHEDULES;
 
-    /// All shapes have room for their numbers, which have names of their own.
+    /// All shapes have room for their fields, whose names are unique.
     #[test]
     fn names_and_numbers_make_a_shape() {
         for &schedule in SCHEDULES {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shape_is_told() {
+    fn invalid_shapes_are_refused() {
         let numbers = [("columns", 4), ("warps", 2), ("ring", 8), ("chunk", 3)];
         let stream = Shape::named("stream", numbers.into_iter()).unwrap();
         assert_eq!(stream.to_string(), "stream, 4 columns a lane, 2 warps, ring of 8, chunks of 3 row pairs");
@@ -237,10 +237,10 @@ mod tests {
         let error = |name, numbers: &[(&'static str, u32)]| {
             Shape::named(name, numbers.iter().copied()).expect_err("it is none").to_string()
         };
-        assert_eq!(error("torrent", &numbers), "there is no schedule `torrent`");
-        assert_eq!(error("stream", &numbers[1..]), "a shape of `stream` has a number `columns`");
-        assert_eq!(error("stream", &[("rows", 3)]), "a shape of `stream` has no number `rows`");
+        assert_eq!(error("torrent", &numbers), "unknown schedule `torrent`");
+        assert_eq!(error("stream", &numbers[1..]), "the shape of `stream` needs `columns`");
+        assert_eq!(error("stream", &[("rows", 3)]), "the shape of `stream` has no field `rows`");
         let none = [("columns", 4), ("warps", 2), ("ring", 8), ("chunk", 0)];
-        assert_eq!(error("stream", &none), "its chunk is 0, and 1 to 1048576 make sense");
+        assert_eq!(error("stream", &none), "invalid chunk 0: 1 to 1048576 are allowed");
     }
 }

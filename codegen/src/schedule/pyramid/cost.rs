@@ -1,4 +1,4 @@
-//! What a launch should cost.
+//! Cost estimate of a `pyramid` launch.
 
 use super::Fit;
 use crate::machine::Machine;
@@ -6,7 +6,7 @@ use crate::schedule::demand::Demand;
 use crate::schedule::level::Job;
 
 impl Fit {
-    /// A block is as long as its level after level, however small the image is.
+    /// The time of a block is the sum of its levels, however small the image.
     pub(super) fn demand(&self, job: &Job, machine: &Machine) -> Demand {
         let (c, operations) = (&machine.constants().pyramid, self.axis.operations());
         let threads = f64::from(32 * self.shape.warps());

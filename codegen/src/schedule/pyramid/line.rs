@@ -1,4 +1,4 @@
-//! A level's axis: a thread has a part of a line.
+//! One axis of a level: a thread has a part of a line.
 
 use super::Pyramid;
 use crate::ir::build::Builder;
@@ -11,16 +11,16 @@ use lifting_dsl::{Boundary, Phase};
 struct Line {
     /// Element of its first sample.
     first: LocalId,
-    /// From one sample to the next.
+    /// Elements from one sample to the next.
     step: i32,
-    /// Samples.
+    /// Number of samples.
     length: LocalId,
-    /// Samples of even index.
+    /// Number of even samples.
     low: LocalId,
 }
 
 impl Line {
-    /// Element of the sample of a phase at a position: samples in their order, or those of even index before all others.
+    /// Element of a phase's sample at a position. Samples are in order, or (`apart`) all even ones before the odd ones.
     fn element(&self, apart: bool, phase: Phase, position: Expr) -> Expr {
         let index = match (apart, phase) {
             (false, _) => position,
@@ -32,7 +32,8 @@ impl Line {
 }
 
 impl Pyramid<'_> {
-    /// An axis (0: x, 1: y) of a level of so many columns and rows: the first that is lifted, or the second; of the first level or of another one.
+    /// Writes one axis (0: x, 1: y) of a level of `lengths` columns and rows. `turn` is 0 for the first axis lifted, 1
+    /// for the second.
     pub fn pass(&self, b: &mut Builder, axis: usize, lengths: [LocalId; 2], (turn, is_first): (usize, bool)) {
         let plan = self.plan;
         let (groups, pairs) = (plan.shape.groups(is_first) as i32, plan.shape.pairs(is_first) as i32);
@@ -64,7 +65,7 @@ impl Pyramid<'_> {
         });
     }
 
-    /// Takes the thread's samples and all that its results depend on.
+    /// Loads the thread's samples and all that its results depend on.
     fn take(&self, b: &mut Builder, slab: &Slab, line: &Line, turn: usize) {
         let rows = |b: &mut Builder, folds: i32| self.rows(b, slab, line, folds, turn);
         let reach = self.plan.reach();
@@ -73,7 +74,7 @@ impl Pyramid<'_> {
             |b| match self.plan.border {
                 Border::Extend | Border::Mirror => {
                     let near = Expr::from(line.length).gt(reach.into());
-                    // A line has two samples at least.
+                    // A line has at least two samples.
                     b.if_else(near, |b| rows(b, 1), |b| rows(b, (reach + 1) / 2));
                 }
                 Border::Edge | Border::Zero | Border::Untouched => rows(b, 1),
@@ -82,7 +83,7 @@ impl Pyramid<'_> {
         );
     }
 
-    /// The same, where what lies beyond a border is so many periods or reflections away.
+    /// Loads samples up to `folds` periods or reflections beyond a border.
     fn rows(&self, b: &mut Builder, slab: &Slab, line: &Line, folds: i32, turn: usize) {
         let plan = self.plan;
         let (apart, scales) = match plan.options.direction {
@@ -105,7 +106,7 @@ impl Pyramid<'_> {
         });
     }
 
-    /// The position of the sample that stands for one of a phase at an index. What no result depends on may be any sample.
+    /// Position of the sample that serves a phase's index. It is arbitrary if no result depends on it.
     fn served(&self, b: &mut Builder, line: &Line, (phase, k): (Phase, Expr), folds: i32) -> Expr {
         let p = phase.parity() as i32;
         let length = || Expr::from(line.length);
@@ -131,11 +132,11 @@ impl Pyramid<'_> {
             }
         }
         let at = Expr::from(at).max(0.into());
-        // A reflection leads to no position beyond the last.
+        // A reflection reaches no position past the last.
         if self.plan.options.boundary == Boundary::Periodic { at.min(length() - 1) } else { at }
     }
 
-    /// Puts down the thread's results.
+    /// Stores the thread's results in shared memory.
     fn put(&self, b: &mut Builder, slab: &Slab, line: &Line, turn: usize) {
         let plan = self.plan;
         let (apart, scales) = match plan.options.direction {
@@ -162,7 +163,7 @@ impl Pyramid<'_> {
         b.if_else(slab.at_edge, |b| rows(b, false), |b| rows(b, true));
     }
 
-    /// A value as it stands in shared memory: rounded to the type of the samples where it would go to memory between levels.
+    /// A value as shared memory holds it; rounded to the sample type wherever levels meet.
     fn cell(&self, value: Expr, rounds: bool) -> Expr {
         let (arith, cell) = (self.plan.arith, cell_of(self.plan.arith));
         match () {

@@ -1,23 +1,23 @@
-//! rewrite: all levels of a scheme along both axes of a small image → a block that holds the image in shared memory
+//! All levels of both axes of a small image in one pass: a block holds the image in shared memory.
 //!
-//! A block has an image, of at most [`Shape::side`] columns and rows. It brings it into shared memory, lifts level
-//! after level there, and takes the bands of all of them away, in the Mallat layout: each level turns its own part of
-//! that layout, the low band of the level before, into its four bands. So all levels are one launch, which reads and
-//! writes each sample once: of a large image, the levels that are left when there is nothing to do but wait; of a batch
-//! of small ones, everything.
+//! A block has an image of at most [`Shape::side`] columns and rows. It loads the image into shared memory, lifts level
+//! after level there, and stores the bands of all levels in the Mallat layout. Each level turns its part of that
+//! layout, the low band of the level before, into its four bands. So all levels are one launch, which reads and writes
+//! each sample once. For a large image it runs the last levels, which only wait for latency; for a batch of small
+//! images it runs everything.
 //!
-//! An axis is a pass from one array to another of the same size, and two axes come back to where they began. Either
-//! axis is lifted as columns are in `tile`: a thread has a line and a few pairs of its samples, with all that these
-//! depend on (`Slab`), and lanes have lines beside one another. Rows begin at odd words of shared memory, so that
-//! neither samples below one another nor beside one another are in the same bank. Even and odd samples of a line stand
-//! apart in the bands, and beside one another in the low band that they are made of; a pass reads the one and writes
-//! the other. There is a barrier a pass, two a level, and no other waiting.
+//! An axis is a pass from one array to another of the same size, and two axes return to the first. Each axis is lifted
+//! like columns in `tile`: a thread has a line and a few pairs of its samples, with all they depend on (`Slab`), and
+//! neighbouring lanes have neighbouring lines. Rows begin at odd words of shared memory, so that neither vertical nor
+//! horizontal neighbours share a bank. Even and odd samples of a line are split in the bands, and interleaved in the
+//! low band that they come from; a pass reads one form and writes the other. There is one barrier a pass, two a level,
+//! and no other waiting.
 //!
-//! Border rules are those of `schedule::tile`: what lies beyond a border is loaded where the rule finds it, and what
-//! lifting would not keep is restored after each step. Where a line is longer than the halo, one reflection finds it,
-//! without a branch.
+//! Border rules are those of `schedule::tile`: samples beyond a border are loaded from where the rule finds them, and
+//! samples that lifting would not keep are restored after each step. If a line is longer than the halo, one reflection
+//! finds them, without a branch.
 //!
-//! Low bands are rounded to the type of the samples from level to level, as they are when they go through memory.
+//! Low bands are rounded to the sample type between levels, as they are when they pass through memory.
 
 mod cost;
 mod launch;
@@ -36,52 +36,47 @@ use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, S
 use crate::window::Halo;
 use lifting_dsl::Scheme;
 
-/// Most registers that the samples of a thread's part of a line may take.
+/// Maximum registers for the samples of a thread's part of a line.
 const MAX_REGISTERS: i64 = 72;
-/// Most pairs beyond the end of a line that its samples may depend on: if a line has two samples, all of that is so
-/// many reflections away.
+/// Maximum sample pairs read beyond the end of a line. In a line of two samples, each of them needs another reflection.
 const MAX_BEYOND: i64 = 6;
-/// Most samples that are restored at a border after all steps, where these are not symmetric: each is code for each of
-/// a thread's samples.
+/// Maximum samples restored at a border after all steps, if these are asymmetric. Each adds code for each of a thread's
+/// samples.
 const MOST_RESTORED: i64 = 24;
-/// Sides of images that are worth a kernel of their own; and the one that stands for larger ones where samples are of 8
-/// bytes.
+/// Image sides with their own kernel. [`WIDE_SIDE`] replaces larger sides if samples have 8 bytes.
 const SIDES: [u32; 5] = [16, 32, 48, 64, 96];
 const WIDE_SIDE: u32 = 48;
-/// Sides from which on a block has threads enough with twice the pairs.
+/// Smallest side whose blocks have enough threads with twice the pairs.
 const MANY_SIDE: u32 = 48;
-/// Pairs from which on a thread's parts of lines are so long that many blocks are to be resident at once, as there are
-/// few threads.
+/// Smallest number of pairs whose few threads need many resident blocks.
 const LONG: u32 = 8;
-/// Registers of a multiprocessor; and where many images are to be resident, of a thread: so many, or, with more samples
-/// than that suits, twice as many as these and so many.
+/// Registers of a multiprocessor. [`FEW_REGISTERS`]: threads with at most the first number of sample registers take the
+/// second number in all, for many resident images. Others take twice their samples plus [`BESIDE_SAMPLES`].
 const REGISTERS: i64 = 65536;
 const FEW_REGISTERS: (i64, i64) = (24, 40);
 const BESIDE_SAMPLES: i64 = 8;
-/// Threads of a multiprocessor at most, on devices of compute capability 7.5, whose compiler refuses to be asked for
-/// more.
+/// Maximum threads of a multiprocessor on compute capability 7.5, whose compiler refuses requests for more.
 const MOST_THREADS: i64 = 1024;
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Columns and rows of an image at most; a multiple of twice the pairs, and half of it, too.
+    /// Maximum columns and rows of an image. The side and half of it are multiples of twice the pairs.
     pub side: u32,
-    /// Pairs of results of a line that a thread lifts at once: of the first level, and of the others, which have fewer
-    /// lines and shorter ones.
+    /// Pairs of results of a line that a thread lifts at once: in the first level, and in the others, which have fewer
+    /// and shorter lines.
     pub pairs: [u32; 2],
 }
 
 impl Shape {
-    /// Shapes that hold a scheme, for small images first; of each size, that for few images first.
+    /// Shapes that hold a scheme, small images first; of each size, the shape for few images first.
     ///
     /// # Errors
-    /// If no shape holds it: what stands against the first.
+    /// If no shape holds it: the reason against the first.
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let is_wide = cell_of(Arithmetic::of(scheme, options)?).bytes() > 4;
         let sides = SIDES.into_iter().filter(|side| is_wide || *side != WIDE_SIDE);
-        // One image waits for nothing but itself, and has many threads; many images are to be lifted with few
-        // instructions.
+        // One image waits only for itself and has many threads. Many images should take few instructions.
         let all = sides.flat_map(|side| {
             let few = if side < MANY_SIDE { 2 } else { 4 };
             [few, 2 * few].map(|pairs| Shape { side, pairs: [pairs, 2] })
@@ -95,17 +90,17 @@ impl Shape {
         }
     }
 
-    /// Groups of 32 lines that warps have: of the first level, and of the others.
+    /// Groups of 32 lines for warps, in the first level or in the others.
     fn groups(&self, first: bool) -> u32 {
         (if first { self.side } else { self.side / 2 }).div_ceil(32)
     }
 
-    /// Pairs of a line that a thread lifts at once: of the first level, and of the others.
+    /// Pairs of a line that a thread lifts at once, in the first level or in the others.
     fn pairs(&self, first: bool) -> u32 {
         self.pairs[usize::from(!first)]
     }
 
-    /// Warps of a block: each has a part of the lines of a group.
+    /// Warps a block; each has a part of the lines of a group.
     pub fn warps(&self) -> u32 {
         let of = |first: bool| {
             let side = if first { self.side } else { self.side / 2 };
@@ -115,7 +110,7 @@ impl Shape {
     }
 }
 
-/// How a scheme meets an image that a block holds: what is derived from it before any code is written.
+/// A scheme fitted to a block's image: all that is derived before code is written.
 #[derive(Clone, Debug)]
 pub struct Fit {
     options: Options,
@@ -128,12 +123,11 @@ pub struct Fit {
     min_blocks: u32,
 }
 
-/// Derives how a scheme meets an image that a block holds.
+/// Fits a scheme to a block's image.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's part of a
-/// line has more samples than registers, if samples depend on more beyond a border than is found there, or if the image
-/// is more than shared memory holds.
+/// If the sample type is not in the scheme's domain, or the shape does not suit the samples. If a thread's part of a
+/// line has more samples than registers, samples read too far beyond a border, or the image exceeds shared memory.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("pyramid", scheme);
@@ -169,7 +163,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let each = if is_few { FEW_REGISTERS.1 } else { 2 * registers + BESIDE_SAMPLES };
     let threads = 32 * i64::from(shape.warps());
     let resident = (REGISTERS / (each * threads)).min(MOST_THREADS / threads);
-    // Left alone, nvcc spills registers to have more blocks resident.
+    // Without a request, nvcc spills registers for more resident blocks.
     let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
     let block = Fit { options, shape, arith, border, axis, halo, min_blocks };
     if block.bytes() > MAX_SHARED as i64 {
@@ -179,17 +173,17 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
 }
 
 impl Fit {
-    /// Columns and rows of an image at most.
+    /// Maximum columns and rows of an image.
     pub fn side(&self) -> i64 {
         self.shape.side.into()
     }
 
-    /// Samples beyond the end of a line that stand in registers, at most.
+    /// Maximum samples beyond the end of a line that are held in registers.
     fn reach(&self) -> i32 {
         2 * self.halo.pairs_before().max(self.halo.pairs_after()) as i32 + 1
     }
 
-    /// Samples from one row to the next in shared memory: an odd number of words, or of pairs of words.
+    /// Row pitch in shared memory, in samples: an odd number of words, or of pairs of words.
     fn pitch(&self) -> i32 {
         let bytes = cell_of(self.arith).bytes();
         self.shape.side as i32 + if bytes < 4 { 4 / bytes as i32 } else { 1 }
@@ -200,34 +194,34 @@ impl Fit {
         2 * self.side() * i64::from(self.pitch()) * cell_of(self.arith).bytes() as i64
     }
 
-    /// Pairs that a thread lifts, halo included: of the first level, and of the others.
+    /// Pairs that a thread lifts, halo included: in the first level, and in the others.
     pub fn lifted(&self) -> [i64; 2] {
         let sides = self.halo.pairs();
         self.shape.pairs.map(|pairs| i64::from(pairs) + sides)
     }
 }
 
-/// What all parts of the kernel share.
+/// State shared by all parts of the kernel.
 struct Pyramid<'a> {
     plan: &'a Fit,
     params: &'a Params,
-    /// The image or its bands, and what they become along the first axis of a level.
+    /// The image or its bands, and the result of the first axis of a level.
     arrays: [SharedId; 2],
     /// Columns and rows of the image.
     sides: [Expr; 2],
 }
 
-/// The kernel of a fit.
+/// Writes the kernel of a fit.
 fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let mut builder = Builder::new(options.kernel_name(scheme, &format!("pyramid_{}", shape.side)));
     let b = &mut builder;
     b.doc(match options.direction {
-        Direction::Forward => "Analysis of all levels that are left, both axes, in one pass: a block holds an image.",
-        Direction::Inverse => "Synthesis of all levels that are left, both axes, in one pass: a block holds an image.",
+        Direction::Forward => "Analysis of all remaining levels, both axes, in one pass: a block holds an image.",
+        Direction::Inverse => "Synthesis of all remaining levels, both axes, in one pass: a block holds an image.",
     });
     b.doc(format!(
-        "Images of at most {0} x {0} samples; {1} pairs of a line a thread, of other levels than the first {2}; border rule {3}.",
+        "Images of at most {0} x {0} samples; {1} pairs of a line a thread, later {2}; border rule {3}.",
         shape.side, shape.pairs[0], shape.pairs[1], options.boundary
     ));
     let params = Params::declare_all(b, options);
@@ -268,7 +262,7 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
             first(b);
         }
     }
-    b.comment("what it has become");
+    b.comment("the result");
     pyramid.leave(b, to);
     let launch = Launch { block: [32, shape.warps(), 1], grid: [params.batch.into(), 1.into(), 1.into()] };
     let mut kernel = builder.finish(launch);
@@ -277,7 +271,7 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
 }
 
 impl Pyramid<'_> {
-    /// Both axes of the first level, or of another one.
+    /// Lifts both axes of the first level (`None`) or of another one.
     fn level(&self, b: &mut Builder, order: Order, level: Option<Expr>) {
         let lengths = self.sides.clone().map(|side| match &level {
             None => b.let_("length", Scalar::I32, side),
@@ -290,14 +284,14 @@ impl Pyramid<'_> {
         }
     }
 
-    /// Samples along a side of a level: of each two, the first.
+    /// Samples along a side at a level: half the length for each level, rounded up.
     fn length(&self, b: &mut Builder, side: Expr, level: Expr) -> LocalId {
         let rest = (Expr::i32(1) << level.clone()) - 1;
         b.let_("length", Scalar::I32, (side + rest) >> level)
     }
 
-    /// Rows of a warp, and columns of a lane, when an image comes or goes; what is done with each that there is. Also
-    /// its place in shared memory, and its number.
+    /// Runs `body` for every existing sample of a thread's rows and columns, with its position, its place in shared
+    /// memory, and its number.
     fn each(&self, b: &mut Builder, body: impl Fn(&mut Builder, [Expr; 2], Expr, Expr)) {
         let (warps, side) = (self.plan.shape.warps() as i32, self.plan.shape.side as i32);
         let (rows, columns) = ((side + warps - 1) / warps, (side + 31) / 32);
@@ -322,7 +316,7 @@ impl Pyramid<'_> {
         b.let_("base", Scalar::I64, Expr::from(Builtin::BlockX).cast(Scalar::I64) * stride).into()
     }
 
-    /// Brings what the block works on: all of a thread's samples are asked for before the first is put down.
+    /// Loads the block's input: a thread requests all its samples before it stores the first.
     fn fetch(&self, b: &mut Builder, [array, pitch, stride]: [ParamId; 3]) {
         let arith = self.plan.arith;
         let base = self.base(b, stride.into());
@@ -340,7 +334,7 @@ impl Pyramid<'_> {
         });
     }
 
-    /// Takes away what the block has made.
+    /// Stores the block's results.
     fn leave(&self, b: &mut Builder, [array, pitch, stride]: [ParamId; 3]) {
         let arith = self.plan.arith;
         let base = self.base(b, stride.into());

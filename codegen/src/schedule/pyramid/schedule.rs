@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `pyramid` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// All levels at once: blocks hold an image in shared memory.
 pub struct Schedule;
 
-/// The numbers of shapes.
+/// The fields of a shape.
 const FIELDS: &[Field] =
     &[Field::new("side", 2, 1024), Field::new("pairs", 1, 1024), Field::new("pairs_of_others", 1, 1024)];
 
@@ -25,7 +25,7 @@ impl Shape {
     }
 }
 
-/// As plans have it.
+/// The generic shape that plans hold.
 impl From<Shape> for schedule::Shape {
     fn from(shape: Shape) -> schedule::Shape {
         let Shape { side, pairs: [first, others] } = shape;
@@ -39,7 +39,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn about(&self) -> &'static str {
-        "All levels of both axes of a small image in one pass: blocks hold an image in shared memory"
+        "All levels of a small image in one pass, in shared memory"
     }
 
     fn extent(&self) -> Extent {
@@ -80,7 +80,7 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
 
-    /// For the largest images, few of them and many.
+    /// Specimens for the largest images: for few of them, and for many.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
         let shapes = Shape::proposed(scheme, options)?;
         let largest = shapes.iter().map(|shape| shape.side).max();
@@ -96,7 +96,7 @@ impl schedule::Schedule for Schedule {
         [[4, 2], [2, 2], [4, 1], [8, 4]].map(|pairs| Shape { side: 32, pairs }.into()).into()
     }
 
-    /// That for the largest images.
+    /// The shape for the largest images.
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
         let mut shapes = Shape::proposed(scheme, options)?;
         Ok(shapes.pop().expect("a shape is proposed").into())
@@ -108,7 +108,7 @@ impl schedule::Fit for Fit {
         RowAlignment::Any
     }
 
-    /// An image.
+    /// Block size: an image.
     fn block(&self) -> [i64; 2] {
         [self.side(); 2]
     }

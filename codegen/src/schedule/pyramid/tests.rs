@@ -1,4 +1,4 @@
-//! What the schedule refuses, and its kernel as people read it.
+//! Tests of refusals, and the text of a kernel.
 
 use super::*;
 use crate::back::{Cuda, Dialect};
@@ -8,7 +8,7 @@ use crate::schedule::level::{Array, Job};
 use crate::testing::wavelets;
 use lifting_dsl::Boundary;
 
-/// The kernel as people read it.
+/// The emitted CUDA text.
 #[test]
 fn the_text() {
     let [_, legall53, _] = wavelets();
@@ -20,7 +20,7 @@ fn the_text() {
     insta::assert_snapshot!(Cuda.write(&[(&kernel, &info)]).expect("it can be written"));
 }
 
-/// What does not fit is refused in words.
+/// Shapes and launches that do not fit are refused with reasons.
 #[test]
 fn limits() {
     let [_, legall53, _] = wavelets();

@@ -1,13 +1,13 @@
-//! rewrite: shuffles → stores to and loads from a row of shared memory that each warp has
+//! Shuffles replaced by stores to and loads from a row of shared memory for each warp.
 //!
-//! What lanes exchange goes through one element a lane, in three steps: all store what they offer, the warp waits, each
-//! loads what it wants, and the warp waits again, so that nobody stores before all have loaded.
+//! Exchanged values pass through one element a lane, in four steps. All lanes store the values they offer, the warp
+//! waits, each lane loads the value it needs, and the warp waits again, so that no lane stores before all have loaded.
 //!
-//! Source: Enfedaque 2017, section 2.3.3: how devices before shuffles, and figure 2.6, have it.
+//! Source: Enfedaque 2017, section 2.3.3 and figure 2.6, on devices before shuffles.
 
 use crate::ir::{Builtin, Cache, Expr, Kernel, Lane, Scalar, Shared, SharedId, Space, Stmt};
 
-/// Puts shared memory in place of shuffles, in a kernel whose blocks have a warp in each row of threads.
+/// Replaces shuffles by shared memory, in a kernel whose blocks have a warp in each row of threads.
 pub fn through_shared(mut kernel: Kernel) -> Kernel {
     let mut body = std::mem::take(&mut kernel.body);
     walk(&mut kernel, &mut body);
@@ -15,7 +15,7 @@ pub fn through_shared(mut kernel: Kernel) -> Kernel {
     kernel
 }
 
-/// Of one type an array.
+/// The exchange array of a type.
 fn cells(kernel: &mut Kernel, scalar: Scalar) -> SharedId {
     let name = format!("exchange_{}", scalar.name());
     let known = kernel.shared.iter().position(|shared| shared.name == name);

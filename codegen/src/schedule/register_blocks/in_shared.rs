@@ -1,13 +1,13 @@
-//! rewrite: a thread's samples in registers → elements of shared memory that are the thread's
+//! A thread's samples moved from registers to its elements of shared memory.
 //!
-//! Element i of all threads stands together, so that no two lanes of a warp meet in a bank. Each read becomes a load
-//! before the statement that reads, each write a store.
+//! Element i of all threads is contiguous, so that no two lanes of a warp conflict in a bank. Each read becomes a load
+//! before the reading statement, each write a store.
 //!
 //! Source: Enfedaque 2017, section 2.4: the implementation of figure 2.7 that "does not explicitly use the registers".
 
 use crate::ir::{Builtin, Cache, Expr, Kernel, Local, LocalId, Place, Scalar, Shared, SharedId, Space, Stmt};
 
-/// What moves: the array, and where to.
+/// The moved array and its destination.
 #[derive(Clone, Copy)]
 struct Moved {
     array: LocalId,
@@ -15,17 +15,17 @@ struct Moved {
     shared: SharedId,
     /// Threads of a block.
     threads: i32,
-    /// Threads of a row of them.
+    /// Threads of a row of the block.
     row: i32,
 }
 
-/// The array of registers that has most elements: a block's samples.
+/// The register array with most elements: a block's samples.
 fn largest(kernel: &Kernel) -> Option<(LocalId, u32)> {
     let arrays = kernel.locals.iter().enumerate().filter_map(|(i, local)| Some((LocalId(i as u32), local.len?)));
     arrays.max_by_key(|&(id, len)| (len, std::cmp::Reverse(id.0)))
 }
 
-/// Puts a block's samples into shared memory.
+/// Moves a block's samples into shared memory.
 pub fn in_shared(mut kernel: Kernel) -> Kernel {
     let Some((array, len)) = largest(&kernel) else { return kernel };
     let [row, ..] = kernel.launch.block;
@@ -41,7 +41,7 @@ pub fn in_shared(mut kernel: Kernel) -> Kernel {
 }
 
 impl Moved {
-    /// Where a thread's element stands.
+    /// Index of a thread's element in shared memory.
     fn at(&self, index: Expr) -> Expr {
         let thread = Expr::from(Builtin::ThreadY) * self.row + Expr::from(Builtin::ThreadX);
         index * self.threads + thread
@@ -61,7 +61,7 @@ impl Moved {
         LocalId(kernel.locals.len() as u32 - 1)
     }
 
-    /// Puts loads before what reads elements.
+    /// Replaces the array's elements in an expression by variables, loaded in `before`.
     fn hoist(&self, kernel: &mut Kernel, expr: &mut Expr, before: &mut Vec<Stmt>) {
         expr.each_mut(&mut |e| {
             if let Expr::Elem(id, index) = e
@@ -93,7 +93,7 @@ impl Moved {
             body.append(&mut before);
             match stmt {
                 Stmt::Set(Place::Elem(id, index), value) if id == self.array => body.push(self.store(index, value)),
-                // Vectors come by way of registers.
+                // Vectors pass through registers.
                 Stmt::Load { dst: Place::Elem(id, first), space, index, lanes, cache } if id == self.array => {
                     let raw = self.local(kernel, "loaded", Some(lanes));
                     body.push(Stmt::Declare(raw));

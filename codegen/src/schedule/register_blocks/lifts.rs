@@ -1,13 +1,14 @@
-//! rewrite: loads from global memory → values that depend on the thread; stores to it → stores of what never is
+//! Kernels without memory accesses: loads become thread-dependent values, stores become conditional ones that never
+//! run.
 //!
-//! What is left is the arithmetic of a kernel, and what it needs around it. The compiler cannot leave it out: whether a
-//! result is stored depends on its value.
+//! A kernel's arithmetic and its overhead remain. The compiler cannot remove them, as whether a result is stored
+//! depends on its value.
 //!
 //! Source: Enfedaque 2017, section 2.4.1, figure 2.8, "arithmetic operations".
 
 use crate::ir::{Builtin, Expr, Kernel, Literal, Place, Scalar, Space, Stmt};
 
-/// The kernel without its accesses to global memory, nearly.
+/// The kernel with almost no accesses to global memory.
 pub fn only_lifts(mut kernel: Kernel) -> Kernel {
     let mut body = std::mem::take(&mut kernel.body);
     walk(&kernel, &mut body);
@@ -15,7 +16,7 @@ pub fn only_lifts(mut kernel: Kernel) -> Kernel {
     kernel
 }
 
-/// A value that no sample is made to have: small ones are loaded.
+/// A value that no sample reaches, as all loaded values are small.
 fn never(scalar: Scalar) -> Expr {
     match scalar {
         Scalar::F32 => Expr::Lit(Literal::F32(1e30)),
@@ -41,7 +42,7 @@ fn walk(kernel: &Kernel, body: &mut Vec<Stmt>) {
             }
             Stmt::Store { space: Space::Global(array), index, values, cache } => {
                 let crate::ir::ParamKind::Pointer(scalar, _) = kernel.params[array.0 as usize].kind else {
-                    unreachable!("what is stored to is a pointer")
+                    unreachable!("stores go to pointers")
                 };
                 let is_never = |value: &Expr| value.clone().eq_(never(scalar));
                 let cond = values.iter().map(is_never).reduce(Expr::or).expect("a store has values");

@@ -1,13 +1,12 @@
-//! rewrite: a scheme along both axes of an image → blocks of 64 columns that a warp holds, as Enfedaque's are, in one
-//! of the ways that are compared there
+//! Enfedaque's blocks of 64 columns, held by a warp, in the variants that the thesis compares.
 //!
-//! Two columns a lane, blocks of 10 to 70 rows of which halo is left out, four warps a block of threads. This is
-//! [`warp`] in its first form, with taller blocks than plans consider, and with what it is compared with:
-//! lanes that exchange through shared memory ([`exchange`]), samples that all stand there ([`in_shared`]), and, for
-//! measurements alone, kernels that only move ([`Build::Moves`]) or only lift ([`lifts`]), which show what bounds it.
+//! Two columns a lane, blocks of 10 to 70 rows halo included, four warps a block. This is [`warp`] in its original
+//! form, with taller blocks than plans consider. Its variants exchange lanes' values through shared memory
+//! ([`exchange`]) or hold all samples there ([`in_shared`]). Two kernels for measurements alone only move samples
+//! ([`Build::Moves`]) or only lift them ([`lifts`]), and so show what bounds the transform.
 //!
 //! Source: Enfedaque, Aulí-Llinàs & Moure 2015, "Implementation of the DWT in a GPU through a Register-based Strategy";
-//! Enfedaque 2017 (thesis), sections 2.3 and 2.4, from which numbers of sections are taken.
+//! Enfedaque 2017 (thesis), sections 2.3 and 2.4. Section numbers are the thesis's.
 
 mod exchange;
 mod in_shared;
@@ -22,26 +21,26 @@ use crate::ir::Kernel;
 use crate::ir::valid::MAX_SHARED;
 use lifting_dsl::Scheme;
 
-/// Most registers that a block's samples may take: 70 rows of two columns, and what comes besides.
+/// Maximum registers for a block's samples: 70 rows of two columns and some more.
 const MAX_REGISTERS: i64 = 160;
 
-/// How lanes exchange, and where samples stand.
+/// Exchange between lanes, and storage of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Build {
-    /// In registers, exchanged by shuffles.
+    /// Samples in registers, exchanged by shuffles.
     Shuffles,
-    /// In registers, exchanged through shared memory.
+    /// Samples in registers, exchanged through shared memory.
     Exchange,
-    /// In shared memory.
+    /// Samples in shared memory.
     Shared,
-    /// No step is made: what is loaded is stored. No transform.
+    /// Stores what it loads, without any step. No transform.
     Moves,
-    /// Nothing is loaded, and next to nothing stored. No transform.
+    /// Loads nothing and stores next to nothing. No transform.
     Lifts,
 }
 
 impl Build {
-    /// All of them, those of transforms first.
+    /// All variants, transforms first.
     pub const ALL: [Build; 5] = [Build::Shuffles, Build::Exchange, Build::Shared, Build::Moves, Build::Lifts];
 
     /// Whether its kernels are transforms.
@@ -49,7 +48,7 @@ impl Build {
         !matches!(self, Build::Moves | Build::Lifts)
     }
 
-    /// What it adds to the schedule's name.
+    /// Suffix of the schedule's name.
     fn name(self) -> &'static str {
         match self {
             Build::Shuffles => "shuffles",
@@ -66,29 +65,29 @@ impl Build {
 pub struct Shape {
     /// Rows, halo included; even.
     pub rows: u32,
-    /// Warps a block of threads.
+    /// Warps a thread block.
     pub warps: u32,
-    /// The way.
+    /// The variant.
     pub build: Build,
 }
 
-/// How a scheme meets a block.
+/// A scheme fitted to a block.
 #[derive(Clone, Debug)]
 pub struct Fit {
     block: warp::Fit,
     build: Build,
 }
 
-/// Derives how a scheme meets a block.
+/// Fits a scheme to a block.
 ///
 /// # Errors
-/// As for [`warp::fit`], with more registers; and if samples that stand in shared memory are more than that holds.
+/// As for [`warp::fit`], with more registers; and if samples in shared memory exceed it.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape, takes: RowAlignment) -> Result<Fit, ScheduleError> {
     let block = warp::Shape { rows: shape.rows, warps: shape.warps, takes, ..warp::Shape::paper() };
     let block = warp::fit_within(scheme, options, block, ("register-blocks", MAX_REGISTERS))?;
     let fit = Fit { block, build: shape.build };
     if shape.build == Build::Shared {
-        // Two columns of each row, and what a thread offers to others.
+        // Two columns of each row, and the value a thread offers to others.
         let threads = 32 * i64::from(shape.warps);
         let elements = threads * (2 * i64::from(shape.rows) + 1);
         let bytes = elements * Arithmetic::of(scheme, options)?.in_registers().work.bytes() as i64;
@@ -102,7 +101,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape, takes: RowAlignment)
 }
 
 impl Fit {
-    /// The kernel.
+    /// Writes the kernel.
     fn kernel(&self, scheme: &Scheme, order: Order) -> Kernel {
         let mut kernel = match self.build {
             Build::Moves => self.block.without_steps().kernel(scheme, order),

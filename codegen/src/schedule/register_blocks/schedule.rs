@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `register-blocks` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Build, Fit, Shape, fit};
 use crate::ir::Kernel;
@@ -10,10 +10,10 @@ use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
 
-/// Blocks that a warp holds in registers, or in shared memory, as in the paper.
+/// Warps hold blocks in registers or in shared memory, as in the paper.
 pub struct Schedule;
 
-/// The numbers of shapes: `build` is the place of one in [`Build::ALL`].
+/// The fields of a shape; `build` indexes [`Build::ALL`].
 const FIELDS: &[Field] = &[Field::new("rows", 8, 80), Field::WARPS, Field::new("build", 0, 4)];
 
 /// The paper's block.
@@ -33,7 +33,7 @@ impl From<schedule::Shape> for Shape {
     }
 }
 
-/// Blocks as the paper's; taller where it is all halo there.
+/// The paper's block, or a taller one if that would be all halo.
 fn usual(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
     let mut shapes = [20, 32, 40, 52].map(|rows| Shape { rows, ..PAPER }).into_iter();
     let holds = |shape: &Shape| fit(scheme, options, *shape, RowAlignment::Any).is_ok();
@@ -49,7 +49,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn about(&self) -> &'static str {
-        "Both axes in one pass: warps hold blocks of 64 columns in registers (Enfedaque 2015)"
+        "Both axes in one pass, 64 columns in a warp (Enfedaque 2015)"
     }
 
     fn extent(&self) -> Extent {
@@ -90,7 +90,7 @@ impl schedule::Schedule for Schedule {
         Ok(vec![usual(scheme, options)?.into()])
     }
 
-    /// Two warps, in each way that is a transform.
+    /// Two warps, in each variant that is a transform.
     fn miniatures(&self, scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let Ok(usual) = usual(scheme, options) else { return Vec::new() };
         let builds = Build::ALL.into_iter().filter(|build| build.transforms());
@@ -102,7 +102,7 @@ impl schedule::Schedule for Schedule {
     }
 }
 
-/// As those of [`warp`], whose blocks these are.
+/// Delegates to [`warp`], whose blocks these are.
 impl schedule::Fit for Fit {
     fn alignment(&self) -> RowAlignment {
         self.block.alignment()

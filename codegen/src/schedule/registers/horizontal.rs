@@ -1,11 +1,11 @@
-//! rewrite: a scheme along contiguous rows → a warp a strip of a row, its samples in registers
+//! Rows of one axis: a warp takes a strip of a row, with its samples in registers.
 //!
-//! A warp holds 32 lanes' columns of one row, a vector a lane, the outermost lanes as halo. Lanes exchange edge values by shuffles ([`Across`]), and store their
-//! halves of the two bands. Nothing waits for anything but its own load: as many warps as fit are resident, each with one vector a lane on its way, which is how a
-//! copy keeps the memory busy.
+//! A warp holds 32 lanes' columns of one row, a vector a lane, with halo in the outermost lanes. Lanes exchange edge
+//! values by shuffles ([`Across`]) and store their halves of the two bands. A warp waits only for its own load. As many
+//! warps as fit are resident, each with one vector a lane in flight, which keeps the memory as busy as a copy does.
 //!
-//! In long rows a warp does several strips beside each other, which share what they need besides lifting: addresses, the place in the row, the border's tests.
-//! Border strips gather their samples one by one, as do all strips of rows that are not aligned.
+//! In long rows a warp does several neighbouring strips. They share the work besides lifting: addresses, the position
+//! in the row, border tests. Border strips gather their samples one by one, as do all strips of unaligned rows.
 
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
@@ -19,22 +19,24 @@ use lifting_dsl::{Phase, Scheme};
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Columns a lane, a power of two of at least 2; 16 bytes of the wider type at most.
+    /// Columns a lane: a power of two, at least 2 columns and at most 16 bytes of the wider type.
     pub columns: u32,
     /// Warps a block.
     pub warps: u32,
-    /// Whether the kernel takes rows only that begin at multiples of a lane's vector, at an even position; halves of it in the bands.
+    /// Whether the kernel requires rows that begin at multiples of a lane's vector, at an even position, and bands at
+    /// multiples of half of it.
     pub aligned: bool,
-    /// Strips beside each other that a warp does, all loads first: what they have in common is computed once.
+    /// Neighbouring strips that a warp does, all loads first; their common values are computed once.
     pub strips: u32,
 }
 
-/// Strips a warp in long rows, and how many such groups make a row long: at both ends is one that does its strips one after the other.
+/// Strips a warp in long rows, and the number of such groups that makes a row long. The group at either end does its
+/// strips one after the other.
 const STRIPS: u32 = 4;
 const LONG: i64 = 4;
 
 impl Shape {
-    /// 16 bytes a lane, for rows of so many samples.
+    /// The shape with 16 bytes a lane, for rows of `length` samples.
     pub fn of(sides: Sides, aligned: bool, length: i64) -> Shape {
         let columns = (16 / sides.signal.bytes().max(sides.bands.bytes())) as u32;
         let long = i64::from(STRIPS) * LONG * i64::from(32 * columns);
@@ -44,15 +46,15 @@ impl Shape {
 
 const NAME: &str = "horizontal_registers";
 
-/// Whether there is a kernel.
+/// Whether a kernel exists for this scheme and shape.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, or if a strip would be all halo.
+/// If the sample type is not in the scheme's domain, or if a strip would be all halo.
 pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(), ScheduleError> {
     derive(scheme, options, sides, shape).map(drop)
 }
 
-/// What a kernel is made from, if there can be one: also the halo lanes on the left, and the lanes that store.
+/// Derives a kernel's parameters, if it can exist, with the halo lanes on the left and the lanes that store.
 fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(Line, i64, i64), ScheduleError> {
     let line = Line::new(scheme, options)?;
     let Shape { columns, warps, strips, .. } = shape;
@@ -77,7 +79,7 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
     }
 }
 
-/// The pass kernel.
+/// Writes the pass kernel.
 ///
 /// # Errors
 /// As [`check`].
@@ -99,7 +101,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         options.boundary
     ));
     let pass = Pass::declare(b, options, sides, arith, Along::Row);
-    // Neither has a border that is asked, nor does a signal begin at an odd position.
+    // Aligned signals begin at an even position; untouched borders are never read.
     let even = aligned || border == Border::Untouched;
     let start = if even { Expr::from(0) } else { pass.parity.into() };
     let end = || start.clone() + Expr::from(pass.length);
@@ -151,7 +153,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         let first = b.let_("first_strip", Scalar::I32, first);
         let base = b.let_("first_base", Scalar::I32, base_of(first.into()));
         let last = Expr::from(base) + ((together - 1) * strip_columns + 32 * c);
-        // An end that is doubled is not inside.
+        // A doubled end is not inside.
         let doubled = i32::from(options.doubled_ends);
         let inside = Expr::from(base).ge(start.clone() + doubled).and((last + doubled).le(end()));
         b.if_else(
@@ -200,12 +202,12 @@ struct Strip<'a> {
     lanes: &'a Lanes,
     line: LocalId,
     aligned: bool,
-    /// Whether it is known to lie within the row.
+    /// Whether it certainly lies within the row.
     inside: bool,
 }
 
 impl Strip<'_> {
-    /// Where the row at hand begins in the signal (`None`) or in a band.
+    /// Start of the current row in the signal (`None`) or in a band.
     fn row_start(&self, b: &mut Builder, band: Option<Phase>) -> LocalId {
         let array = band.map_or(self.pass.signal, |phase| self.pass.band(phase));
         let wide = |e: Expr| e.cast(Scalar::I64);
@@ -214,7 +216,7 @@ impl Strip<'_> {
         b.let_("row_start", Scalar::I64, image + line)
     }
 
-    /// Where a phase's sample k stands in its row of the signal or of the band.
+    /// Position of a phase's sample k in its row of the signal or of the band.
     fn place(&self, in_signal: bool, phase: Phase, k: Expr) -> Expr {
         match (in_signal, phase) {
             (true, _) => (k << 1) + phase.parity() as i32 - self.lanes.held.start(0),
@@ -223,7 +225,7 @@ impl Strip<'_> {
         }
     }
 
-    /// The bands, or the signal, with the columns that each has of a lane.
+    /// The bands, or the signal, each with its columns of a lane.
     fn streams(&self, in_signal: bool) -> Vec<(Option<Phase>, Vec<i32>)> {
         let c = self.lanes.held.columns();
         if in_signal {
@@ -268,7 +270,7 @@ impl Strip<'_> {
         }
     }
 
-    /// Stores a lane's columns, at once where all are inside and rows are aligned.
+    /// Stores a lane's columns: at once if all are inside and rows are aligned.
     fn store(&self, b: &mut Builder, row: &Row) {
         let in_signal = self.options.direction == Direction::Inverse;
         let [_, to] = in_and_out(self.options.direction, self.sides);
@@ -295,7 +297,7 @@ impl Strip<'_> {
                 b.store_wide(space, out, values, Cache::Default);
                 continue;
             }
-            // A lane that stores begins at position 0 at the earliest.
+            // A lane that stores begins at position 0 or later.
             let whole = (x() + self.lanes.held.columns()).le(self.lanes.held.end(0));
             b.if_else(whole, |b| b.store_wide(space, out, values.clone(), Cache::Default), |b| one_by_one(b, &values));
         }

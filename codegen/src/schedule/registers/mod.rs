@@ -1,10 +1,12 @@
-//! rewrite: a scheme along one axis → registers: no barrier, and shared memory only for rows on their way
+//! One axis in registers: no barrier, and shared memory only for rows in flight.
 //!
-//! The passes that images of one transformed axis take, and volumes for the axis that is left: [`horizontal`] along contiguous rows, [`vertical`] along
-//! any other axis. They have the parameters of every pass ([`super::Pass::declare`]), but no loop over images: a launch has at most [`MAX_BATCH`].
+//! The passes for images with one transformed axis, and for the remaining axis of volumes: [`horizontal`] along
+//! contiguous rows, [`vertical`] along any other axis. They have the parameters of every pass
+//! ([`super::Pass::declare`]), but no loop over images: a launch takes at most [`MAX_BATCH`].
 //!
-//! Source: Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU", 2014 (a thread computes several pairs from its own loads, redundant at the
-//! seams, no barrier), after Błażewicz et al. 2012. Vectors, shuffles, and rows that are fetched ahead are ours.
+//! Source: Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU", 2014 (a thread computes several
+//! pairs from its own loads, redundant at the seams, no barrier), after Błażewicz et al. 2012. Vectors, shuffles and
+//! prefetched rows are ours.
 
 pub mod horizontal;
 pub mod vertical;
@@ -15,22 +17,22 @@ use crate::action::Action;
 use crate::ir::Scalar;
 use lifting_dsl::{Boundary, Scheme};
 
-/// Most images of a launch: blocks in z.
+/// Maximum images of a launch: blocks in z.
 pub const MAX_BATCH: i64 = 65535;
 
-/// Most samples of a line, and most lines of a launch: positions, halo included, are computed in 32 bits.
+/// Maximum samples of a line, and maximum lines of a launch: positions, halo included, are computed in 32 bits.
 pub const MAX_SIDE: i64 = 1 << 30;
 
-/// Whether the kernels take only lines of even length whose first position is even: where no step reads beyond its own pair of samples, such lines ask no
-/// border rule, and the kernels know none.
+/// Whether the kernels require lines of even length and even first position. If no step reads beyond its own pair of
+/// samples, such lines need no border rule, and the kernels have none.
 pub fn needs_pairs(scheme: &Scheme, options: Options) -> bool {
     let actions = || Action::all(scheme, options.direction, options.boundary);
     options.boundary != Boundary::Periodic && actions().iter().all(is_local)
 }
 
-/// What both kernels derive from a scheme.
+/// Parameters that both kernels derive from a scheme.
 struct Line {
-    /// With the border rule that is asked.
+    /// With the border rule that the steps read.
     options: Options,
     arith: Arithmetic,
     border: Border,
@@ -42,7 +44,7 @@ impl Line {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
         let axis = Axis::new(scheme, options);
         let steps = options.direction.steps(scheme);
-        // A rule that is never asked extends nothing, as `zero` does.
+        // A rule that no step reads extends nothing, as `zero` does.
         let (options, border) = if needs_pairs(scheme, options) {
             (Options { boundary: Boundary::Zero, ..options }, Border::Untouched)
         } else {
@@ -52,7 +54,7 @@ impl Line {
     }
 }
 
-/// Types of what a kernel reads and of what it writes.
+/// Types that a kernel reads and writes.
 fn in_and_out(direction: Direction, sides: Sides) -> [Scalar; 2] {
     match direction {
         Direction::Forward => [sides.signal, sides.bands],

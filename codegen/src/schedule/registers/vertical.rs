@@ -1,10 +1,13 @@
-//! rewrite: a scheme along columns → warps that walk down strips of columns, the window in registers
+//! Columns of one axis: warps walk down strips of columns, with the window in registers.
 //!
-//! What [`super::super::stream`] does with rows, without lifting them: a lane holds a vector of columns, rows arrive several pairs ahead by asynchronous copies into a ring in
-//! shared memory that is the lane's own, and the sliding window is a delay line in registers ([`DelayLine`]). Lanes have nothing to do with each other, so there is no halo at the
-//! sides and no row is ever gathered. Strips are cut into chunks of pairs, short ones, so that the halo of the next is still in the second-level cache.
+//! The row streaming of [`super::super::stream`], without horizontal lifting. A lane holds a vector of columns.
+//! Asynchronous copies bring rows, several pairs ahead, into the lane's own ring buffer in shared memory. The sliding
+//! window is a delay line in registers ([`DelayLine`]). Lanes are independent, so there is no halo at the sides and no
+//! gathered row. Strips are cut into short chunks of pairs, so that the halo of the next chunk is still in the L2
+//! cache.
 //!
-//! Columns that do not come in vectors (an odd number of them, arrays that begin anywhere) are taken one a lane: 128 bytes a warp and row still.
+//! Columns that do not form vectors (an odd number, or unaligned arrays) are taken one a lane: still 128 bytes a warp
+//! and row.
 
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
@@ -18,19 +21,20 @@ use lifting_dsl::{Phase, Scheme};
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Columns a lane: 4, 8 or 16 bytes of what is read, 16 at most of what is written. The number of columns, and where rows begin, are multiples of it.
+    /// Columns a lane: 4, 8 or 16 bytes of the type read, at most 16 of the type written. The number of columns and the
+    /// row starts are multiples of it.
     pub columns: u32,
-    /// Warps a block, each with a strip of its own.
+    /// Warps a block, each with its own strip.
     pub warps: u32,
-    /// Row pairs in flight and at hand, at least 2.
+    /// Row pairs in the ring buffer, at least 2.
     pub ring: u32,
-    /// Walks that keep the device busy: chunks are cut short where columns are fewer.
+    /// Walks that keep the device busy: with fewer columns, chunks are shorter.
     pub walks: u32,
 }
 
 impl Shape {
-    /// So many columns a lane, four strips a block, a ring of eight row pairs; narrower where a lane has many columns. For a device with so many
-    /// multiprocessors.
+    /// The shape for `columns` columns a lane on a device: four strips a block and a ring of eight row pairs, or one
+    /// strip and four pairs if a lane has more than 4 columns.
     pub fn of(columns: u32, multiprocessors: u32) -> Shape {
         let (warps, ring) = if columns > 4 { (1, 4) } else { (4, 8) };
         Shape { columns, warps, ring, walks: WALKS * multiprocessors.clamp(1, MAX_MULTIPROCESSORS) }
@@ -41,7 +45,7 @@ impl Shape {
         self.warps * self.ring * 2 * 32 * self.columns
     }
 
-    /// Columns a lane, widest first, with which a kernel may be made.
+    /// Columns a lane that a kernel may have, widest first.
     pub fn candidates(direction: Direction, sides: Sides) -> impl Iterator<Item = u32> {
         let [from, to] = in_and_out(direction, sides);
         let fits = move |c: &u32| *c as usize * from.bytes() >= 4 && *c as usize * from.bytes().max(to.bytes()) <= 16;
@@ -53,16 +57,16 @@ impl Shape {
 const MAX_MULTIPROCESSORS: u32 = 1024;
 const NAME: &str = "vertical_registers";
 
-/// Whether there is a kernel.
+/// Whether a kernel exists for this scheme and shape.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, or if the window is too long for
-/// registers.
+/// If the sample type is not in the scheme's domain, if the border rule needs symmetric steps, or if the window exceeds
+/// the registers.
 pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(), ScheduleError> {
     derive(scheme, options, sides, shape).map(drop)
 }
 
-/// What a kernel is made from, if there can be one.
+/// Derives a kernel's parameters, if it can exist.
 fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(Line, Descent), ScheduleError> {
     let line = Line::new(scheme, options)?;
     let Line { options, arith, border, ref axis } = line;
@@ -99,7 +103,7 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
     Ok((line, descent))
 }
 
-/// The pass kernel.
+/// Writes the pass kernel.
 ///
 /// # Errors
 /// As [`check`].
@@ -118,7 +122,8 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         Direction::Inverse => "Synthesis of columns: warps walk down strips of columns, the window in registers.",
     });
     b.doc(format!(
-        "{c} columns a lane; {ring} row pairs in flight; results are {delay} pairs behind the front; chunks of at most {longest} pairs; border rule {}.",
+        "{c} columns a lane; {ring} row pairs in flight; results lag {delay} pairs; chunks of at most {longest} pairs; \
+         border rule {}.",
         options.boundary
     ));
     let pass = Pass::declare(b, options, sides, arith, Along::Column);
@@ -173,7 +178,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     Ok(kernel)
 }
 
-/// Row pairs of a chunk: as many as keep the device busy, and no more than are good. `name` may give parts of it a name.
+/// Row pairs of a chunk: as many as keep the device busy, up to `longest`. `name` may bind parts of it to variables.
 fn chunk(pass: &Pass, pairs: Expr, shape: Shape, longest: i32, mut name: impl FnMut(&str, Expr) -> Expr) -> Expr {
     let (lanes, wanted) = (32 * shape.columns as i32, shape.walks as i32);
     let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;
@@ -183,19 +188,19 @@ fn chunk(pass: &Pass, pairs: Expr, shape: Shape, longest: i32, mut name: impl Fn
     name("chunk", (pairs / chunks).min(longest.into()).max(1.into()).max(fewest))
 }
 
-/// A lane's columns, and the rows of them on their way.
+/// A lane's columns, and their rows in flight.
 struct Strip<'a> {
     pass: &'a Pass,
     held: &'a Held,
     options: Options,
-    /// What is read, what is written.
+    /// Types read and written.
     types: [Scalar; 2],
     ring: SharedId,
     /// The lane's first element of the ring.
     cell: LocalId,
-    /// Index of the lane's first column in the first row of the signal, of low, and of high.
+    /// Index of the lane's first column in the first row of signal, low and high.
     firsts: [LocalId; 3],
-    /// Samples from row to row, of type i32.
+    /// Row pitches in samples, of type i32.
     pitches: [LocalId; 3],
 }
 
@@ -251,7 +256,7 @@ impl<'a> Strip<'a> {
         });
     }
 
-    /// Takes the pair of rows in a slot of the ring to the front of the delay line.
+    /// Moves the pair of rows in a slot of the ring to the front of the delay line.
     fn take(&self, b: &mut Builder, slot: Expr, line: &DelayLine) {
         for phase in PHASES {
             let raw = b.array("raw", self.types[0], self.held.columns);
@@ -264,7 +269,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Stores the pair that is `delay` behind the front, if the chunk has it.
+    /// Stores the pair `delay` behind the front, if it belongs to the chunk.
     fn store(&self, b: &mut Builder, line: &DelayLine, front: &Expr, first: LocalId, delay: i32) {
         let pair = b.let_("done", Scalar::I32, front.clone() - delay);
         b.if_(Expr::from(pair).ge(first.into()), |b| {

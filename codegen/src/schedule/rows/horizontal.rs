@@ -1,4 +1,4 @@
-//! Rows: split, extend, lift, store.
+//! CPU rows: split, extend, lift, store.
 
 use super::super::lift::{pair_values, step_value};
 use super::super::{Arithmetic, Direction, Options, ScheduleError};
@@ -7,12 +7,12 @@ use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, Kernel, LocalId, ParamId, Scalar, Space};
 use lifting_dsl::{Boundary, PairStage, Phase, Scheme, Step};
 
-/// How far the phases are extended beyond the signal, in samples of a phase.
+/// Extension of the phases beyond the signal, in samples of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Margins {
-    /// Before the first sample.
+    /// Samples before the first.
     pub before: i32,
-    /// After the last.
+    /// Samples after the last.
     pub after: i32,
 }
 
@@ -26,18 +26,19 @@ impl Margins {
         }
     }
 
-    /// Samples that the scratch array of one phase needs beside half the signal, rounded down: `length/2 + extra`.
+    /// Samples that the scratch array of a phase needs in addition to half the signal, rounded down: `length/2 +
+    /// extra`.
     pub fn extra(self) -> i32 {
-        // One sample more for an odd length, one for an odd first position.
+        // One more sample for an odd length, one for an odd first position.
         self.before + self.after + 2
     }
 }
 
-/// The pass along contiguous rows. Behind the parameters of every pass it takes two scratch arrays, `evens` and `odds`, of
-/// `length/2 + Margins::extra()` samples each.
+/// The pass along contiguous rows. After the parameters of every pass it takes two scratch arrays, `evens` and `odds`,
+/// of `length/2 + Margins::extra()` samples each.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain.
+/// If the sample type is not in the scheme's domain.
 pub fn horizontal(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
     let steps = options.direction.steps(scheme);
     let stages = options.direction.stages(scheme, options.boundary);
@@ -74,7 +75,7 @@ pub fn horizontal(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleE
 struct Rows<'a> {
     params: &'a Params,
     arith: Arithmetic,
-    /// Sample k of a phase stands at k + margin of its scratch array.
+    /// Sample k of a phase is at k + margin of its scratch array.
     margin: i32,
     scratch: [ParamId; 2],
 }
@@ -84,7 +85,7 @@ impl Rows<'_> {
         Space::Global(self.scratch[phase.parity() as usize])
     }
 
-    /// Where sample `k + offset` of a phase stands in its scratch array.
+    /// Index of sample `k + offset` of a phase in its scratch array.
     fn cell(&self, k: Expr, offset: i32) -> Expr {
         k + (self.margin + offset)
     }
@@ -102,7 +103,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Where sample k of a phase stands in a row of the outer arrays: in the signal or in the phase's band.
+    /// Position of sample k of a phase in a row of the outer arrays: in the signal or in the phase's band.
     fn outer(&self, row: Bases, phase: Phase, k: Expr, in_signal: bool) -> (Space, Expr) {
         let p = self.params;
         let wide = |e: Expr| e.cast(Scalar::I64);
@@ -160,7 +161,7 @@ impl Rows<'_> {
         });
     }
 
-    /// A stage of a lattice on every pair, cyclically.
+    /// A lattice stage on every pair, cyclically.
     fn stage(&self, b: &mut Builder, stage: &PairStage) {
         let (one, other) = (stage.first, stage.first.other());
         b.comment(crate::describe::stage(stage));
@@ -177,7 +178,7 @@ impl Rows<'_> {
         });
     }
 
-    /// Gives the samples `from..to` of a phase, outside the signal, the values that the border rule serves.
+    /// Extends a phase outside the signal: gives the samples `from..to` the values of the border rule.
     fn extend(&self, b: &mut Builder, phase: Phase, from: Expr, to: Expr) {
         b.for_("k", from, to, 1, |b, k| {
             let value = if self.params.options.boundary == Boundary::Zero {

@@ -1,13 +1,14 @@
-//! rewrite: a scheme along one axis → loops over contiguous memory, one thread
+//! One axis on a CPU: loops over contiguous memory, one thread.
 //!
-//! The CPU's schedule. `horizontal` splits a row into its two phases in scratch memory, extends the phase that a step
-//! reads by the border rule, and then runs the step as one loop without a branch. `vertical` never splits: the inner loop
-//! runs over neighbouring columns, and the lags of the sliding window ([`crate::window::Window`]) let every step work on
-//! rows that are still in the cache, in place in the bands (forward) or in the signal (inverse).
-//! Both are written for compilers to vectorise. `sweep` has both axes of a level in one pass over its rows.
+//! `horizontal` splits a row into its two phases in scratch memory. It extends the phase that a step reads by the
+//! border rule, then runs the step as one branch-free loop. `vertical` never splits. Its inner loop runs over
+//! neighbouring columns. The lags of the sliding window ([`crate::window::Window`]) let every step work on rows still
+//! in the cache, in place in the bands (forward) or in the signal (inverse). Both are written for compilers to
+//! vectorise. `sweep` has both axes of a level in one pass over its rows.
 //!
-//! Source: the sliding window of van der Laan, Jalba & Roerdink 2011, section 4.2, with a height of one pair; loops over
-//! columns after Chaver et al., "Wavelet Transform for Large Scale Image Processing on Modern Microprocessors", VECPAR 2002.
+//! Source: the sliding window of van der Laan, Jalba & Roerdink 2011, section 4.2, with a height of one pair. Loops
+//! over columns follow Chaver et al., "Wavelet Transform for Large Scale Image Processing on Modern Microprocessors",
+//! VECPAR 2002.
 
 mod horizontal;
 mod sweep;
@@ -52,7 +53,7 @@ struct Params {
     ends: [LocalId; 2],
 }
 
-/// What the sides of a pass are called, and whether the kernel works in them in place.
+/// Names, access and descriptions of a pass's arrays. `in_place` kernels also read their output.
 fn access(direction: Direction, in_place: bool) -> [(&'static str, Access, &'static str); 3] {
     let out = if in_place { Access::ReadWrite } else { Access::Write };
     match direction {
@@ -110,7 +111,7 @@ impl Params {
         Ok(Params { options, arith, signal, low, high, length, parity, lines, batch, gain, ends: [LocalId(0); 2] })
     }
 
-    /// Sets what the body of the kernel starts from.
+    /// Sets the variables that the kernel's body starts from.
     fn begin(&mut self, b: &mut Builder) {
         let end = || Expr::from(self.parity) + Expr::from(self.length);
         let even = b.let_("even_end", Scalar::I32, (end() + 1) / 2);
@@ -118,7 +119,7 @@ impl Params {
         self.ends = [even, odd];
     }
 
-    /// Smallest k with a sample of that phase, and one past the largest.
+    /// Smallest k of a phase with a sample, and one past the largest.
     fn range(&self, phase: Phase) -> (Expr, Expr) {
         let first = match phase {
             Phase::Even => self.parity.into(),
@@ -147,7 +148,8 @@ impl Params {
         }
     }
 
-    /// The k inside the signal that serves a read of `phase` at any k. Under `zero`: the nearest one, whose value is not used.
+    /// The k inside the signal that serves a read of `phase` at any k. Under `zero`, the nearest one; its value is not
+    /// used.
     fn serve(&self, phase: Phase, k: Expr, first: Expr, last: Expr) -> Expr {
         let (p, length) = (phase.parity() as i32, || Box::new(Expr::from(self.length)));
         let back = |index: Expr| (index + (Expr::from(self.parity) - p)) / 2;
@@ -173,7 +175,7 @@ impl Params {
         });
     }
 
-    /// A sample as the first pass of a level takes it in.
+    /// A sample as the first pass of a level loads it: with the gain.
     fn taken(&self, value: Expr) -> Expr {
         match (self.gain, self.options.direction) {
             (Some(gain), Direction::Forward) => self.arith.shift_up(value, gain.into()),
@@ -181,7 +183,7 @@ impl Params {
         }
     }
 
-    /// A sample as the last pass of a level gives it out.
+    /// A sample as the last pass of a level stores it: without the gain.
     fn given(&self, value: Expr) -> Expr {
         match (self.gain, self.options.direction) {
             (Some(gain), Direction::Inverse) => self.arith.shift_down(value, gain.into()),
@@ -207,7 +209,7 @@ impl Bases {
     }
 }
 
-/// `even_m1`, `odd`, `odd_p2`: what a step reads, by its offset.
+/// Variable name of a step's read by its offset: `even_m1`, `odd`, `odd_p2`.
 fn read_name(phase: Phase, offset: i32) -> String {
     match offset {
         0 => phase.name().into(),

@@ -1,12 +1,13 @@
-//! Levels of two axes in one sweep over their rows.
+//! CPU levels of two axes in one sweep over their rows.
 //!
-//! rewrite: "rows, then columns" → row pairs arrive in a ring of rows, a few at a time. Each row is lifted along its
-//! length as it arrives (or as it leaves, where columns come first), and each step along columns follows at its lag
-//! ([`Window`]). What no step touches any more leaves the ring.
+//! Replaces "rows, then columns": row pairs arrive in a ring of rows, a few at a time. Each row is lifted along its
+//! length as it arrives (or as it leaves, if columns come first). Each step along columns follows at its lag
+//! ([`Window`]). Rows that no later step touches leave the ring.
 //!
-//! Here is what depends on the wavelet: loops over contiguous samples, one a step, which serve rows (what a step reads
-//! is the same array, shifted) and columns (what it reads are other rows) alike; one loop of all steps of a *turn*
-//! along columns, for turns that touch no border; and where and when steps run. All else is text (`emit/sweep.c.in`).
+//! This module has what depends on the wavelet. There is one loop over contiguous samples for each step; it serves rows
+//! (a step reads the same array, shifted) and columns (it reads other rows) alike. One loop has all steps of a *turn*
+//! along columns, for turns that touch no border. The module also schedules the steps. The rest is text
+//! (`emit/sweep.c.in`).
 
 use super::super::lift::{integer_sum, step_value};
 use super::super::{Arithmetic, Direction, Options, ScheduleError};
@@ -18,10 +19,10 @@ use crate::window::{Window, needed};
 use lifting_dsl::{IntegerStep, Op, Phase, Scheme, Step};
 use std::collections::BTreeMap;
 
-/// Bytes of a phase of a row that are lifted at a time.
+/// Bytes of one phase of a row that are lifted at a time.
 const BLOCK_BYTES: usize = 1024;
 
-/// The most rows that a loop of a whole turn takes.
+/// Maximum rows of a loop over a whole turn.
 const MAX_ROWS: usize = 32;
 
 /// The sweep of one direction.
@@ -31,40 +32,40 @@ pub struct Sweep {
     pub steps: Vec<Place>,
     /// Row pairs that arrive in a turn.
     pub pairs: i32,
-    /// Row pairs by which even and odd rows that no step touches any more are behind the youngest pair.
+    /// Lag in row pairs of finished even and odd rows behind the youngest pair.
     pub delay: [i32; 2],
     /// Row pairs of the ring.
     pub ring: i32,
-    /// Pairs of samples of a block along rows.
+    /// Sample pairs of a block along rows.
     pub block: i32,
-    /// Pairs before and after a block that its results depend on.
+    /// Sample pairs before and after a block that its results depend on.
     pub halo: [i32; 2],
-    /// Room before and after a block in the arrays where rows are lifted, in samples of a phase.
+    /// Spare samples of a phase before and after a block, in the arrays where rows are lifted.
     pub margin: i32,
     /// Splits a row into phases (analysis), or merges phases into a row.
     pub exchange: Kernel,
-    /// All steps of a turn, and the rows that it takes, if it is not too many.
+    /// All steps of a turn and the rows it takes, unless these are too many.
     pub turn: Option<(Kernel, Vec<Row>)>,
 }
 
 /// A step of a sweep.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// What it is, for a comment.
+    /// Description, for a comment.
     pub text: String,
     /// The phase that it updates.
     pub target: Phase,
-    /// Row pairs by which it is behind the youngest pair.
+    /// Lag in row pairs behind the youngest pair.
     pub behind: i32,
     /// Along rows, it updates the pairs from `k0 + reach[0]` to before `k1 + reach[1]` of a block `k0..k1`.
     pub reach: [i32; 2],
-    /// What it reads of the other phase, beside its own place; of a scaling, nothing.
+    /// Offsets of its reads in the other phase; none for a scaling.
     pub offsets: Vec<i32>,
     /// The loop.
     pub kernel: Kernel,
 }
 
-/// A row of the ring: pair `k` of those that arrive is 0.
+/// A row of the ring. `k` counts from the first arriving pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
     /// The pair.
@@ -74,15 +75,15 @@ pub struct Row {
 }
 
 impl Sweep {
-    /// The sweep of a direction. Periodic borders have none: their first row needs their last one.
+    /// Derives the sweep of a direction. Periodic borders have none: their first row needs their last one.
     ///
     /// # Errors
-    /// If the sample type is not of the scheme's domain.
+    /// If the sample type is not in the scheme's domain.
     pub fn new(scheme: &Scheme, options: Options) -> Result<Sweep, ScheduleError> {
         let arith = Arithmetic::of(scheme, options)?;
         let steps = options.direction.steps(scheme);
         let window = Window::derive(&steps, options.boundary);
-        // Around the pair (0, 1): positions 2k + p of what each step updates.
+        // Around the pair (0, 1): positions 2k + p of each step's updates.
         let (need, reach) = needed(&steps, options.boundary, [(0, 0), (1, 1)]);
         let pairs_of = |(before, after): (i64, i64), p: i64| {
             [(-before - p).div_euclid(2) + (-before - p).rem_euclid(2), (1 + after - p).div_euclid(2)]
@@ -128,7 +129,7 @@ impl Sweep {
     }
 }
 
-/// The rows that a turn takes, and whether it updates them.
+/// The rows that a turn takes; true for those it updates.
 fn accesses(places: &[Place], pairs: i32) -> BTreeMap<Row, bool> {
     let row = |k: i32, phase: Phase| Row { k, phase: phase.parity() as u8 };
     let mut rows = BTreeMap::new();
@@ -144,7 +145,7 @@ fn accesses(places: &[Place], pairs: i32) -> BTreeMap<Row, bool> {
     rows
 }
 
-/// `even_m1`, `odd`, `even_p2`: a row of a turn.
+/// Name of a row of a turn: `even_m1`, `odd`, `even_p2`.
 fn row_name(row: Row) -> String {
     read_name(PHASES[usize::from(row.phase)], row.k)
 }
@@ -165,10 +166,10 @@ impl Writer<'_> {
     }
 
     fn count(b: &mut Builder) -> Expr {
-        b.scalar("n", Scalar::I32, "how many").into()
+        b.scalar("n", Scalar::I32, "number of samples").into()
     }
 
-    /// Splits `n` pairs of a row, of which the even sample is first, or merges them.
+    /// Splits `n` pairs of a row, even sample first, or merges them.
     fn exchange(&self) -> Kernel {
         let forward = self.options.direction == Direction::Forward;
         let mut builder = self.builder(if forward { "split" } else { "merge" });
@@ -266,7 +267,7 @@ impl Writer<'_> {
         builder.finish(one_thread())
     }
 
-    /// The new value of a step's target: in 16-bit lanes, where these are enough.
+    /// The new value of a step's target: in 16-bit lanes where they suffice.
     fn value(&self, b: &mut Builder, step: &Step, old: Expr, read: &dyn Fn(i32) -> Expr) -> Expr {
         if let Step::Integer(step) = step
             && self.sample() == Scalar::I16
@@ -281,11 +282,11 @@ impl Writer<'_> {
     }
 }
 
-/// `(Σ weight·sample + rounding) >> shift` of 16-bit samples in 16 bits, where these are enough.
+/// `(Σ weight·sample + rounding) >> shift` of 16-bit samples in 16 bits, where they suffice.
 ///
-/// A sample is 2^shift·h + l with 0 ≤ l < 2^shift, so that is Σ weight·h + ((Σ weight·l + rounding) >> shift). The
-/// first sum is wanted modulo 2¹⁶ and may wrap, if that of 32 bits would not; the second one is small. Of two samples
-/// of weight 1, ⌊(a + b) / 2⌋ = (a & b) + ((a ^ b) >> 1).
+/// A sample is 2^shift·h + l with 0 ≤ l < 2^shift, so the result is Σ weight·h + ((Σ weight·l + rounding) >> shift).
+/// The first sum is needed modulo 2¹⁶ and may wrap, provided that the 32-bit one does not. The second sum is small. For
+/// two samples of weight 1, ⌊(a + b) / 2⌋ = (a & b) + ((a ^ b) >> 1).
 fn narrow(b: &mut Builder, step: &IntegerStep, arith: Arithmetic, read: &dyn Fn(i32) -> Expr) -> Option<Expr> {
     let (shift, rounding) = (step.shift as i32, i64::from(step.rounding));
     let total: i64 = step.taps.iter().map(|t| i64::from(t.weight).abs()).sum();

@@ -1,4 +1,4 @@
-//! Columns: row pairs come in one after another, every step follows at its lag, the inner loop runs over columns.
+//! CPU columns: row pairs stream in, each step follows at its lag, and the inner loop runs over columns.
 
 use super::super::lift::{pair_values, step_value};
 use super::super::{Arithmetic, Direction, Options, ScheduleError};
@@ -8,13 +8,13 @@ use crate::ir::{Expr, Kernel, LocalId, Scalar, Space};
 use crate::window::Window;
 use lifting_dsl::{Boundary, PairStage, Phase, Scheme, Step};
 
-/// Bytes of a row that are worked on at a time, so that the rows of the window stay in the first-level cache.
+/// Bytes of a row processed at a time, so that the rows of the window stay in the L1 cache.
 const STRIP_BYTES: usize = 2048;
 
-/// The pass along columns: rows are `pitch` apart, columns are contiguous.
+/// The pass along columns: rows are `pitch` samples apart, columns are contiguous.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain.
+/// If the sample type is not in the scheme's domain.
 pub fn vertical(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
     let steps = options.direction.steps(scheme);
     let stages = options.direction.stages(scheme, options.boundary);
@@ -51,7 +51,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Turn t takes in row pair t, and then runs every step on the pair that is the step's lag behind.
+    /// Writes the loop over turns. Turn t loads row pair t, then runs every step on the pair at the step's lag.
     fn window(&self, b: &mut Builder, steps: &[Step], window: &Window) {
         let delay = window.delay();
         let done = (delay + (window.top + 1) / 2) as i32;
@@ -91,7 +91,7 @@ impl Columns<'_> {
         });
     }
 
-    /// Every step waits until the one before has done all rows: the first row needs the last one.
+    /// Runs each step on all rows before the next: the first row needs the last one.
     fn one_after_another(&self, b: &mut Builder, steps: &[Step], stages: Option<&[PairStage]>) {
         let all = |b: &mut Builder, phase: Phase, body: &dyn Fn(&mut Builder, Expr)| {
             let (lo, hi) = self.params.range(phase);
@@ -123,7 +123,7 @@ impl Columns<'_> {
         self.params.options.direction == Direction::Forward
     }
 
-    /// The offset of a phase's row k where rows are worked on: in the phase's band (forward) or in the signal.
+    /// Offset of a phase's row k in its working place: the phase's band (forward) or the signal (inverse).
     fn worked(&self, phase: Phase, k: Expr) -> (Space, Expr) {
         if self.forward() { self.in_band(phase, k) } else { self.in_signal(phase, k) }
     }
@@ -145,7 +145,7 @@ impl Columns<'_> {
         b.for_("x", self.first.clone(), Expr::from(self.end), 1, |b, x| body(b, x.cast(Scalar::I64)));
     }
 
-    /// Brings row k of a phase to where it is worked on.
+    /// Copies row k of a phase to its working place.
     fn take_in(&self, b: &mut Builder, phase: Phase, k: Expr) {
         let (from, from_row) =
             if self.forward() { self.in_signal(phase, k.clone()) } else { self.in_band(phase, k.clone()) };
@@ -164,7 +164,7 @@ impl Columns<'_> {
         let (target, source) = (step.target(), step.target().other());
         let (target_space, target_row) = self.worked(target, k.clone());
         let target_row = Expr::from(b.let_(&format!("{}_row", target.name()), Scalar::I64, target_row));
-        // The rows that are read, and under `zero` whether they exist.
+        // The rows to read, and under `zero` whether they exist.
         let (lo, hi) = p.range(source);
         let mut rows = Vec::new();
         for o in offsets(step) {
@@ -195,7 +195,7 @@ impl Columns<'_> {
         });
     }
 
-    /// A stage of a lattice on row k of the phase that its pairs begin with.
+    /// A lattice stage on row k of its pairs' first phase.
     fn stage(&self, b: &mut Builder, stage: &PairStage, k: Expr) {
         let p = self.params;
         let (one, other) = (stage.first, stage.first.other());
@@ -214,7 +214,7 @@ impl Columns<'_> {
         });
     }
 
-    /// Takes the headroom away from row k of a phase.
+    /// Removes the gain from row k of a phase.
     fn give(&self, b: &mut Builder, phase: Phase, k: Expr) {
         let (space, row) = self.worked(phase, k);
         let row = Expr::from(b.let_(&format!("{}_row", phase.name()), Scalar::I64, row));

@@ -25,7 +25,7 @@ struct Vector {
     valid: LocalId,
 }
 
-/// A vector in flight of which only some samples exist.
+/// A vector in flight with only some existing samples.
 struct Part {
     pointer: ParamId,
     /// Cell of its first sample in the ring buffer.

@@ -1,4 +1,4 @@
-//! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
+//! Launch checks of the `stream` schedule: legality, chunk height, alignment.
 
 use super::{Fit, RowAlignment};
 use crate::machine::Machine;
@@ -6,24 +6,25 @@ use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIG
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Most warps of a block that suits the strips of an image: its ring is to fit into shared memory.
+/// Maximum warps a block for the strips of an image: the ring must fit into shared memory.
 const MAX_WARPS: i64 = 5;
 
 impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
-    /// The first thing that stands against it.
+    /// The first reason against it.
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("stream", self.options.sample)?;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "stream", what });
         job.check_batch("stream")?;
-        // Of a lane's vector, and of the vectors of bands that are copied.
+        // Columns of a lane's vector, and of the copied vectors of bands.
         let (columns, copied) = (self.shape.columns, self.shape.columns << u32::from(self.shares_copies()));
         let aligned = self.aligned(job) & SIGNAL_ALIGNED | job.aligned(self.options.sample, copied) & BANDS_ALIGNED;
         if self.shape.is_aligned() && (aligned != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity[0] != 0) {
             return refuse(format!(
-                "rows must be aligned to {columns} samples, those of bands to {}, and the first column's position ({}) must be even",
+                "rows must be aligned to {columns} samples, those of bands to {}, and the first column's position ({}) \
+                 must be even",
                 copied / 2,
                 job.parity[0]
             ));
@@ -31,7 +32,8 @@ impl Fit {
         let parts = [job.width, job.height, job.parity[0], job.parity[1]];
         if self.border == Border::Untouched && parts.iter().any(|n| n % 2 != 0) {
             return refuse(format!(
-                "this wavelet's walk cannot cut sample pairs at a border: width ({}), height ({}) and the positions of the first column and row ({}, {}) must be even",
+                "this wavelet's walk cannot cut sample pairs at a border: width ({}), height ({}) and the positions of \
+                 the first column and row ({}, {}) must be even",
                 parts[0], parts[1], parts[2], parts[3]
             ));
         }
@@ -43,7 +45,8 @@ impl Fit {
             let columns = self.shape.columns as i32;
             if job.parity[0] != 0 || job.width % columns != 0 || job.height % 2 != 0 {
                 return refuse(format!(
-                    "under periodic the width ({}) must be a multiple of {columns}, the height ({}) even and the first column's position ({}) even",
+                    "under periodic the width ({}) must be a multiple of {columns}, the height ({}) even and the first \
+                     column's position ({}) even",
                     job.width, job.height, job.parity[0]
                 ));
             }
@@ -52,25 +55,25 @@ impl Fit {
                 Direction::Inverse => BANDS_ALIGNED,
             };
             if self.aligned(job) & read == 0 {
-                return refuse("under periodic the rows that are read must be aligned".into());
+                return refuse("under periodic the loaded rows must be aligned".into());
             }
         }
         Ok(())
     }
 
-    /// How many times each sample is read where chunks have this height: rows and columns of the halo are read by
-    /// neighbours, too.
+    /// Loads of each sample for chunks of this height, in row pairs: neighbours reload the rows and columns of the
+    /// halo.
     pub fn reads(&self, chunk: i32) -> f64 {
         let chunk = f64::from(chunk.max(1));
         32.0 / self.useful as f64 * (chunk + self.halo_pairs() as f64) / chunk
     }
 
-    /// Whether the kernel takes aligned rows only.
+    /// Whether the kernel requires aligned rows.
     pub fn is_for_aligned(&self) -> bool {
         self.shape.is_aligned()
     }
 
-    /// Registers that a thread's delay line takes; what else a thread holds comes on top.
+    /// Registers of a thread's delay line. Its other registers come on top.
     pub fn registers(&self) -> i64 {
         self.descent.registers
     }
@@ -80,16 +83,16 @@ impl Fit {
         self.descent.halo_pairs()
     }
 
-    /// The height that chunks must have at least: a grid has only so many rows of blocks.
+    /// Minimum chunk height in row pairs: the grid is limited in y.
     pub fn least_chunk(job: &Job) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         ceil(pairs, MAX_CHUNKS.into()) as i32
     }
 
-    /// Longer chunks read their halo more seldom, shorter ones keep rows that are fetched at one time together in the
-    /// second-level cache. Shorter still where the image is too small to occupy the device: all walks of it take a time
-    /// that grows with n·(1 + halo/chunk), for n row pairs of strips a multiprocessor, and the last walk one that grows
-    /// with its length; the sum is least at a chunk that grows with √(n·halo).
+    /// Chunk height in row pairs. Long chunks reload the halo less often; short ones keep rows fetched at the same time
+    /// together in the L2 cache. Images too small to occupy the device need shorter ones still. With n row pairs of
+    /// strips a multiprocessor, all walks take a time that grows with n·(1 + halo/chunk), and the last walk a time that
+    /// grows with its length. The sum is smallest at a chunk proportional to √(n·halo).
     pub(super) fn row_pairs(&self, job: &Job, machine: &Machine) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         let each = (pairs * self.strips(job) * i64::from(job.batch)) as f64 / f64::from(machine.multiprocessors);
@@ -104,8 +107,8 @@ impl Fit {
         ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns())
     }
 
-    /// Warps a block for this job: as many as the shape has, unless so many strips leave a tenth of them or more
-    /// without one; then the nearest number that leaves fewer.
+    /// Warps a block for this job: the shape's number, unless a tenth or more of the warps would lack a strip. Then the
+    /// nearest number that leaves fewer idle.
     pub fn warps(&self, job: &Job) -> u32 {
         let (own, strips) = (i64::from(self.shape.warps), self.strips(job));
         let is_idle = |warps: i64| {
@@ -177,7 +180,7 @@ mod tests {
         assert_eq!(chunk(64, 64), 1);
         // Measured best: one pair, three, two.
         assert_eq!([(480, 270), (1024, 1024), (1920, 1080)].map(|(w, h)| chunk(w, h)), [1, 2, 3]);
-        // No more chunks than a grid has rows of blocks.
+        // At most as many chunks as a grid has rows of blocks.
         assert_eq!(chunk(16, 1 << 22), 33);
     }
 
@@ -201,7 +204,7 @@ mod tests {
         let mut moved = whole;
         moved.signal.address += 6;
         assert_eq!((arguments(&moved).aligned, arguments(&moved).skew), (BANDS_ALIGNED, 3));
-        // At an odd origin, the sample after the first is the first of a pair.
+        // At an odd origin, the second sample is the first of a pair.
         moved.signal.address = 2;
         moved.parity[0] = 1;
         assert_eq!(arguments(&moved).aligned & SIGNAL_ALIGNED, SIGNAL_ALIGNED);

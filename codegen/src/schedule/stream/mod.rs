@@ -1,32 +1,38 @@
-//! rewrite: a scheme along both axes of an image → warps that walk down strips of columns, everything in registers
+//! Both axes in one pass: warps walk down strips of columns, with everything in registers.
 //!
-//! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk of
-//! rows, a pair at a time. Rows arrive in a ring in shared memory, several pairs ahead, by asynchronous 16-byte copies: a
-//! lane waits only for its own. A row is lifted horizontally in registers, lanes exchanging edge values by shuffles ([`super::level`]). Its
-//! vertical lifting is a delay line in registers ([`DelayLine`]): with the front at pair t, step s updates pair t − B − lag/2, in place, where the
-//! window (`Window`) says that all it reads is there; B is the window's bottom. The four bands leave as wide stores. So every
-//! sample is read once and written once for both axes; a chunk pays its vertical halo once, a strip its horizontal halo.
+//! A warp owns a strip: [`Shape::columns`] columns a lane, with halo in the outermost lanes. It walks down a chunk of
+//! rows, a pair at a time. Asynchronous 16-byte copies bring rows into a ring buffer in shared memory, several pairs
+//! ahead; a lane waits only for its own. A row is lifted horizontally in registers, and lanes exchange edge values by
+//! shuffles ([`super::level`]).
 //!
-//! Border rules. `periodic`, and `whole-symmetric` with steps that are symmetric about their target, are extensions: rows and columns
-//! beyond the border are loaded by reflection or repetition, and lifting keeps them consistent. `edge` and `zero`
-//! are restored after each step ([`Border`]): columns by a broadcast of the border's sample, in border strips only, rows by what the delay line holds;
-//! `zero` also between the axes, as a step's rounding makes something of nothing.
+//! Its vertical lifting is a delay line in registers ([`DelayLine`]). With the front at pair t, step s updates pair t −
+//! B − lag/2 in place, where B is the window's bottom: the window (`Window`) guarantees that all its reads are present.
+//! The four bands leave as wide stores. So every sample is read once and written once for both axes. A chunk pays its
+//! vertical halo once, a strip its horizontal halo.
 //!
-//! Where every step stays within its own pair (Haar), no rule is asked at all if no border cuts a pair: sizes and first positions are even, or
-//! [`Fit::accepts`] refuses.
+//! Border rules. `periodic`, and `whole-symmetric` with steps symmetric about their target, are extensions: rows and
+//! columns beyond the border are loaded by repetition or reflection, and lifting keeps them consistent. `edge` and
+//! `zero` are restored after each step ([`Border`]). For columns, border strips broadcast the border's sample; rows
+//! come from the delay line. `zero` is also restored between the axes, as a step's rounding can turn zero into
+//! something else.
 //!
-//! Lattices, under `periodic`, are stages in place of steps: a stage turns pairs of columns, of which lanes share one in every other stage and compute
-//! a sample of it each; down a column it turns an even row and the odd one beside it, a pair further behind the front for every two stages.
+//! If every step stays within its own pair (Haar), no border rule is read as long as no border cuts a pair. Sizes and
+//! first positions must then be even, or [`Fit::accepts`] refuses.
 //!
-//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: kernels for
-//! nothing else ([`RowAlignment`]) are the fast one. The other kernel takes any rows: it copies whole vectors, too,
-//! from the aligned address before; lanes then take their samples out of the ring one by one, as both kernels do at the
-//! borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a strip:
-//! kept in registers, or computed anew for each row, it costs every strip what only a few need. Under `periodic` the
-//! columns beyond the border are copied from the other side: rows that are read are aligned and their width is a
-//! multiple of a lane's columns, or [`Fit::accepts`] refuses.
+//! Lattices, under `periodic`, have stages in place of steps. A stage rotates pairs of columns; in every other stage,
+//! two lanes share a pair, and each computes one of its samples. Down a column, a stage rotates an even row and the
+//! neighbouring odd one, one pair further behind the front for every two stages.
 //!
-//! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
+//! Alignment. If rows begin at multiples of a lane's vector, copies and stores are whole vectors: the fast kernels
+//! require this ([`RowAlignment`]). The other kernel takes any rows. It also copies whole vectors, from the preceding
+//! aligned address. Lanes then take their samples out of the ring buffer one by one, as both kernels do at the borders,
+//! and store one by one. A table, made once for each strip, has the sample that a lane takes for each column. In
+//! registers, or recomputed for each row, it would cost every strip what only a few need. Under `periodic`, columns
+//! beyond the border are copied from the other side. Loaded rows must then be aligned and their width a multiple of a
+//! lane's columns, or [`Fit::accepts`] refuses.
+//!
+//! The plan's axis order puts vertical lifting before or after horizontal. Synthesis is this walk over four band
+//! streams.
 
 mod cost;
 mod input;
@@ -55,57 +61,58 @@ use lifting_dsl::{Boundary, Scheme};
 pub struct Shape {
     /// Columns a lane: 8 or 16 bytes of samples, at least 2.
     pub columns: u32,
-    /// Warps a block, each with a strip of its own.
+    /// Warps a block, each with its own strip.
     pub warps: u32,
-    /// Row pairs in flight and at hand, at least 2.
+    /// Row pairs in the ring buffer, at least 2.
     pub ring: u32,
     /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
     pub min_blocks: u32,
-    /// Which rows the kernel takes.
+    /// Row alignment the kernel requires.
     pub rows: RowAlignment,
 }
 
 impl Shape {
-    /// 16 bytes a lane. Samples of 4 and 8 bytes: four strips a block, and a deep ring, which large images want. Samples of 2 bytes, whose delay
-    /// lines have twice the columns: one strip a block, which leaves more warps resident, and a ring half as deep.
+    /// The usual shape for a sample type, with 16 bytes a lane. Samples of 4 and 8 bytes: four strips a block and a
+    /// deep ring buffer, which large images need. Samples of 2 bytes, whose delay lines have twice the columns: one
+    /// strip a block, which leaves more warps resident, and a ring half as deep.
     pub fn for_sample(sample: Scalar) -> Shape {
         let (warps, ring) = if sample.bytes() == 2 { (1, 4) } else { (4, 8) };
         Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, rows: RowAlignment::Any }
     }
 
-    /// The same for other rows.
+    /// This shape for another row alignment.
     pub fn for_rows(self, rows: RowAlignment) -> Shape {
         Shape { rows, ..self }
     }
 
-    /// Whether the kernel takes aligned rows only.
+    /// Whether the kernel requires aligned rows.
     fn is_aligned(self) -> bool {
         self.rows.is_aligned()
     }
 }
 
-/// What all parts of the kernel under construction share.
+/// State shared by all parts of the kernel.
 struct Strip<'a> {
     /// Columns, border rule and arrays.
     frame: Frame<'a>,
     shape: Shape,
-    /// Whether rows that are not aligned take a vector more than the warp has lanes.
+    /// Whether unaligned rows take one vector more than the warp has lanes.
     tail: bool,
     /// Whether half the lanes copy one band and half another ([`Fit::shares_copies`]).
     shares_copies: bool,
     ring: SharedId,
-    /// Where in a row of the ring a lane finds the sample for each of its columns: C times 32 entries a warp. None under `periodic`.
+    /// Positions in a ring row of the samples of each lane's columns: C times 32 entries a warp. None under `periodic`.
     table: Option<SharedId>,
     /// First element of this warp's part of the ring.
     ring_base: LocalId,
 }
 
-/// How a scheme walks: what is derived from it before any code is written.
+/// A scheme fitted to a walk: all that is derived before code is written.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// What was asked for.
+    /// The requested options.
     asked: Options,
-    /// The same, with a border rule that is like it and simpler where none is ever asked.
+    /// The requested options, with `zero` as border rule if no step reads beyond a border.
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -119,17 +126,18 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Columns of a strip, halo left out.
+    /// Columns of a strip without its halo.
     pub fn strip_columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
     }
 
-    /// Whether rows that are not aligned take a vector more than the warp has lanes.
+    /// Whether unaligned rows take one vector more than the warp has lanes.
     fn has_tail(&self) -> bool {
         self.useful == 32 && !self.shape.is_aligned()
     }
 
-    /// Whether half the lanes copy the rows of one band and half those of another, 16 bytes each, where a lane's own samples of a band are 8.
+    /// Whether half the lanes copy rows of one band and half those of another, 16 bytes each. A lane's own samples of a
+    /// band are 8 bytes.
     fn shares_copies(&self) -> bool {
         let vector = i64::from(self.shape.columns) * self.options.sample.bytes() as i64;
         let inverse = self.options.direction == Direction::Inverse;
@@ -141,11 +149,11 @@ impl Fit {
     }
 }
 
-/// Derives how a scheme walks.
+/// Fits a scheme to a walk.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if a strip is all halo, if the
-/// delay line is too long for the registers of a thread, or if the shape does not suit the samples.
+/// If the sample type is not in the scheme's domain, or the border rule needs symmetric steps. If a strip is all halo,
+/// the delay line exceeds a thread's registers, or the shape does not suit the samples.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let axis = Axis::new(scheme, options);
@@ -154,7 +162,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     if !shape.columns.is_power_of_two() || !(8..=16).contains(&(c * bytes)) || c < 2 {
         return Err(refuse("bytes of a lane's vector (8 or 16, at least 2 samples)", c * bytes, 16));
     }
-    // A rule that is never asked extends nothing, as `zero` does.
+    // A rule that no step reads extends nothing, as `zero` does.
     let steps = options.direction.steps(scheme);
     let is_local = axis.actions.iter().all(is_local);
     let asked = options;
@@ -162,7 +170,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let border = if is_local { Border::Untouched } else { Border::of(options.boundary, &steps) };
     axis.check_walk(border, &steps, &refuse)?;
     let halo = Halo::of(&axis.actions, options.boundary);
-    // Rows that are not aligned cost up to c − 1 columns on the right.
+    // Unaligned rows cost up to c − 1 columns on the right.
     let skew = if shape.is_aligned() { 0 } else { c - 1 };
     let (left, useful) = useful_lanes(&halo, c, bytes, skew)
         .map_err(|(required, available)| refuse("lanes of a strip's halo", required, available))?;
@@ -173,7 +181,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     Ok(Fit { asked, options, shape, arith, border, axis, descent, left, useful })
 }
 
-/// The kernel of a fit.
+/// Writes the kernel of a fit.
 fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
     let (options, shape) = (plan.asked, plan.shape);
     let Fit { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = *plan;
@@ -197,10 +205,11 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleEr
         Direction::Inverse => "Synthesis of both axes in one pass: warps walk down strips of columns.",
     });
     b.doc(format!(
-        "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {right} right); {} row pairs in flight; results are {delay} pairs behind the front; border rule {}.",
+        "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {right} right); {} row pairs in \
+         flight; results lag {delay} pairs; border rule {}.",
         shape.columns, shape.ring, options.boundary
     ));
-    // With the rule that is asked.
+    // With the border rule that the steps read.
     let options = plan.options;
     let params = Params::declare(b, options);
     let ring = b.shared("ring", options.sample, shape.warps * shape.ring * slot_len as u32);
@@ -258,7 +267,7 @@ fn slot_len(plan: &Fit) -> i32 {
     2 * vectors * plan.shape.columns as i32
 }
 
-/// The walk down a chunk whose first pair with results is `first`.
+/// Walks down a chunk; `first` is its first pair with results.
 fn walk_down(b: &mut Builder, strip: &Strip, plan: &Fit, order: Order, range: (LocalId, LocalId), first: LocalId) {
     let (axis, window) = (&plan.axis, &plan.descent.window);
     let input = input::Input::new(b, strip);

@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `stream` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, Scalar};
@@ -10,23 +10,23 @@ use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
 
-/// Warps walk down strips of columns, rows in flight in shared memory.
+/// Warps walk down strips of columns, with rows in flight in shared memory.
 pub struct Schedule;
 
-/// Warps a block and depths of the ring that are measured where plans are tuned.
+/// Warps a block and ring depths that tuning measures.
 const TRIED: [(u32, u32); 6] = [(1, 4), (1, 8), (2, 4), (4, 4), (4, 8), (8, 4)];
 
-/// The numbers of shapes.
+/// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::WARPS, Field::new("ring", 2, 64), Field::CHUNK];
 
 impl Shape {
-    /// The kernel's shape for such rows.
+    /// The kernel's shape for rows of an alignment.
     fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
         let [columns, warps, ring] = shape.values();
         Shape { columns, warps, ring, min_blocks: 0, rows }
     }
 
-    /// The usual shape, and lanes of half as many columns, which need fewer registers.
+    /// The usual shape, and one with half as many columns a lane, which needs fewer registers.
     fn proposed(sample: Scalar) -> impl Iterator<Item = Shape> {
         let usual = Shape::for_sample(sample);
         // A lane's vector is 8 or 16 bytes of at least 2 samples.
@@ -36,7 +36,7 @@ impl Shape {
     }
 }
 
-/// As plans have it, with chunks as tall as suits the device.
+/// The generic shape that plans hold, with chunk heights left to the device.
 impl From<Shape> for schedule::Shape {
     fn from(shape: Shape) -> schedule::Shape {
         let Shape { columns, warps, ring, .. } = shape;
@@ -81,7 +81,7 @@ impl schedule::Schedule for Schedule {
         Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
     }
 
-    /// With as many warps a block as strips fill.
+    /// The usual shapes, with the warps a block that the strips fill.
     fn proposed(
         &self,
         scheme: &Scheme,
@@ -98,7 +98,7 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(options.sample).map(suited).collect())
     }
 
-    /// Two warps a block, and rings that are hardly deep; of 16-bit samples also with lanes of 8 and 16 bytes.
+    /// Two warps a block and shallow rings; for 16-bit samples also lanes of 8 and 16 bytes.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let usual = Shape::for_sample(options.sample);
         let columns = if options.sample.bytes() == 2 { 4 } else { usual.columns };

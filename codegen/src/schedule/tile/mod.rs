@@ -67,8 +67,8 @@ pub struct Fit {
 /// Fits a scheme to a tile.
 ///
 /// # Errors
-/// If the sample type is not in the scheme's domain, if the shape does not suit the samples, if a thread's column has
-/// more samples than registers, if the tile is all halo, or if it exceeds shared memory.
+/// If the sample type is not in the scheme's domain, or the shape does not suit the samples. If a thread's column has
+/// more samples than registers, or the tile is all halo or exceeds shared memory.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("tile", scheme);
@@ -174,12 +174,8 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let mut builder = Builder::of_warps(name, shape.lanes);
     let b = &mut builder;
     b.doc(match options.direction {
-        Direction::Forward => {
-            "Analysis of both axes in one pass: a tile passes through shared memory between the axes."
-        }
-        Direction::Inverse => {
-            "Synthesis of both axes in one pass: a tile passes through shared memory between the axes."
-        }
+        Direction::Forward => "Analysis of both axes in one pass: a tile goes through shared memory in between.",
+        Direction::Inverse => "Synthesis of both axes in one pass: a tile goes through shared memory in between.",
     });
     b.doc(format!(
         "Tile {} x {} samples without halo; {} columns a lane, {} row pairs a thread; border rule {}.",

@@ -51,7 +51,8 @@ fn proposals() {
                     let block = fit(&scheme, options, shape).expect("it was proposed");
                     let Shape { columns, rows, pairs, warps, .. } = shape;
                     text += &format!(
-                        "{} {} {}: {columns} columns a lane, {rows} rows, {pairs} pairs a thread, {warps} warps: {} x {}, {:.2} read\n",
+                        "{} {} {}: {columns} columns a lane, {rows} rows, {pairs} pairs a thread, {warps} warps: \
+                         {} x {}, {:.2} read\n",
                         scheme.name(),
                         sample.name(),
                         direction.name(),

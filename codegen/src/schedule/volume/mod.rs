@@ -83,9 +83,8 @@ pub struct Fit {
 /// Fits a scheme to a volume.
 ///
 /// # Errors
-/// If the sample type is not in the scheme's domain, if the border rule needs symmetric steps, if the shape does not
-/// suit the samples, if a thread has more samples than registers, if the tile is all halo, or if it exceeds shared
-/// memory.
+/// If the sample type is not in the scheme's domain, or the border rule needs symmetric steps. If the shape does not
+/// suit the samples, a thread has more samples than registers, or the tile is all halo or exceeds shared memory.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("volume", scheme);

@@ -61,7 +61,7 @@ const RESIDENT_PACKED: i64 = 24;
 const TALL_PAIRS: i64 = 48;
 /// Longest halo in row pairs for which registers are capped to gain occupancy. Steps of longer ones hold too much.
 const LONG_HALO: i64 = 4;
-/// Longest halo in row pairs with which packed unaligned rows beat single samples: the 5/3, but not the DD(13,7).
+/// Longest halo in row pairs for which packed unaligned rows win over single samples: the 5/3, not the DD(13,7).
 const SHORT_HALO: i64 = 2;
 /// Registers of a multiprocessor for each lane of a warp.
 const REGISTERS: i64 = 65536 / 32;
