@@ -61,7 +61,7 @@ mod tests {
     /// Only analysis of large images with rows of whole vectors and little computation uses clusters; a grid is a
     /// multiple of its clusters.
     #[test]
-    fn large_launches_that_memory_limits_run_in_clusters() {
+    fn memory_bound_launches_run_in_clusters() {
         let (f32, i16) = (SampleType::F32, SampleType::I16);
         for (name, sample, shape, cluster) in
             [("cdf97", f32, [8192, 8192], 3), ("cdf97", f32, [6000, 10000], 7), ("legall53", i16, [8192, 8192], 7)]

@@ -291,7 +291,7 @@ mod tests {
 
     /// In large plans, kernels of large levels do not wait, and all launches of small levels overlap.
     #[test]
-    fn launches_overlap_where_kernels_wait() {
+    fn launches_overlap_if_kernels_wait() {
         let machine = Machine::default();
         let OverlapSteps { small_plan, small_launch, .. } = machine.constants().overlap_steps;
         let waiting = |side: usize, asked: Option<bool>| {
@@ -324,7 +324,7 @@ mod tests {
 
     /// No early read touches data that an earlier launch may write; the launches are the chosen ones.
     #[test]
-    fn what_is_read_early_is_there() {
+    fn early_reads_find_finished_data() {
         let shapes: [(&[usize], u32); 7] = [
             (&[1080, 1920], 3),
             (&[1081, 1921], 3),
@@ -357,7 +357,10 @@ mod tests {
                         for (i, (launch, was)) in list.launches.iter().zip(&was.launches).enumerate() {
                             assert_eq!(kernel(&program, launch), kernel(&plain, was));
                             assert_eq!((&launch.args, launch.grid), (&was.args, was.grid));
-                            assert!(!(any && i < first && launch.overlaps), "the first begins when all has ended");
+                            assert!(
+                                !(any && i < first && launch.overlaps),
+                                "the first launch waits for all earlier ones"
+                            );
                             for &id in reads(launch) {
                                 early += 1;
                                 let (_, array) = pointers(launch).find(|(other, _)| *other == id).expect("an array");
@@ -377,7 +380,7 @@ mod tests {
 
     /// When launches let the next begin, in order: early if that was measured to gain.
     #[test]
-    fn launches_begin_early_where_that_gains() {
+    fn launches_begin_early_if_that_gains() {
         let machine = Machine::default();
         let allowed = |name: &str, sample, shape: &[usize], levels| {
             let mut program = program(name, sample, Schedule::Auto, shape, levels);

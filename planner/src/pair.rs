@@ -334,7 +334,7 @@ mod tests {
 
     /// A low band is kept if it is large and fits the L2 cache; the user's results are not.
     #[test]
-    fn what_the_next_level_reads_is_kept() {
+    fn low_bands_for_the_next_level_are_kept() {
         let of = |name, sample, side, levels| kept(&program(name, sample, side, levels));
         // Low bands of 16 MiB after two levels in one launch, of 4 and 1 MiB after the next two; the last is the
         // user's.
@@ -350,7 +350,7 @@ mod tests {
     /// With unaligned bands, analysis takes the faster kernel: the one for all rows, if the other would store partial
     /// sectors of 4-byte samples, or have fewer lanes.
     #[test]
-    fn bands_that_begin_anywhere() {
+    fn unaligned_bands() {
         let rows = |name, sample| {
             let program = pitched(name, sample, (4097, 4112), 1);
             [&program.forward, &program.inverse[0]].map(|list| {

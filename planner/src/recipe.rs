@@ -172,7 +172,7 @@ impl fmt::Display for Choice {
         };
         write!(f, "{direction}  level {} of {:?}: ", self.level, self.shape)?;
         match self.taken.launches {
-            0 => writeln!(f, "in the launch of the level before ({reason})")?,
+            0 => writeln!(f, "in the launch of the previous level ({reason})")?,
             _ => writeln!(f, "{} ({reason})", self.taken)?,
         }
         for other in &self.others {

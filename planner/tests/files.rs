@@ -94,7 +94,7 @@ fn line(program: &Program, launch: &Launch, forward: bool, able: u32) -> String 
 
 /// Functions for one shape launch the program's launches, in order, argument by argument.
 #[test]
-fn fixed_shapes_launch_what_programs_do() {
+fn fixed_shapes_launch_like_programs() {
     use SampleType::{F32, F64, I16, I32};
     let cases = [
         case("legall53", I16, &[1080, 1920], &[3, 3]),

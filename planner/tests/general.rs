@@ -129,7 +129,7 @@ impl Memory {
                 let (to, place) = self.find(to + row * to_pitch, off, bytes);
                 let width = (width / bytes) as usize;
                 let samples = self.0[from].tail(at);
-                assert!((0..width).all(|i| samples.is_defined_at(i)), "what is copied has values: {line}");
+                assert!((0..width).all(|i| samples.is_defined_at(i)), "copied elements are defined: {line}");
                 let samples = samples.to_vec::<T>().expect("they are of this type");
                 self.0[to].set::<T>(samples.into_iter().take(width).enumerate().map(|(i, x)| (place + i, x)));
             }
@@ -244,7 +244,7 @@ fn all_launches<T: Sample + Element>(
             let found = &memory.0[target];
             let samples = found.to_vec::<T>().expect("they are of this type");
             for (i, at) in places(case.apart[target]).into_iter().enumerate() {
-                assert!(found.is_defined_at(at), "{name} {boundary} {case:?}: sample {i} has no value:\n{lines}");
+                assert!(found.is_defined_at(at), "{name} {boundary} {case:?}: sample {i} is undefined:\n{lines}");
                 let (found, expected) = (samples[at], expected[i]);
                 #[expect(clippy::eq_op, reason = "NaN differs from itself")]
                 let same = found == expected || found != found && expected != expected;
@@ -365,7 +365,7 @@ fn volumes_equal_the_oracle() {
 
 /// For shapes with launches over several axes, files have as many launches as plans, and report differences.
 #[test]
-fn large_shapes_launch_what_plans_do() {
+fn large_shapes_launch_like_plans() {
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     for (name, sample) in [("cdf97", SampleType::F32), ("legall53", SampleType::I16), ("dd137", SampleType::I16)] {
         let scheme = wavelet(name);

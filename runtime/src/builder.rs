@@ -112,7 +112,7 @@ impl<'a, T> PlanBuilder<'a, T> {
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
-    /// // A film: 30 pictures of 480 × 640, two levels along time, four along columns and rows.
+    /// // A film of 30 pictures of 480 × 640: two levels along time, four along columns and rows.
     /// let wavelet = catalogue::find("legall53")?;
     /// let builder = Plan::builder(&wavelet).shape(&[30, 480, 640]).levels_per_axis(&[2, 4, 4]).sample::<i16>();
     /// let plan = builder.build(&Device::cpu())?;

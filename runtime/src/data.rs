@@ -210,7 +210,7 @@ pub(crate) fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iter
 /// use lifting::{Device, Plan, Strided, catalogue};
 /// let plan = Plan::builder(&catalogue::find("haar")?).shape(&[4]).sample::<f32>().build(&Device::cpu())?;
 /// let every_other = [1.0f32, 9.0, 2.0, 9.0, 3.0, 9.0, 4.0];
-/// // SAFETY: four samples, two apart, of an array that lives.
+/// // SAFETY: four samples, two apart, of a live array.
 /// let view = unsafe { Strided::new(every_other.as_ptr(), &[4], &[2]) };
 /// let mut coefficients = [0.0; 4];
 /// plan.forward(&view, &mut coefficients)?;

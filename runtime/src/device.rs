@@ -35,8 +35,8 @@ impl Device {
         Device::Cpu { threads: crate::cpu::threads::available() }
     }
 
-    /// The CPU, with at most `threads` threads; 0 counts as 1. The limit is the pool's size, or 64 if that is larger. With
-    /// one thread, execution with a workspace allocates nothing.
+    /// The CPU, with at most `threads` threads; 0 counts as 1. The limit is the pool's size, or 64 if that is larger.
+    /// With one thread, execution with a workspace allocates nothing.
     pub fn cpu_with_threads(threads: usize) -> Device {
         Device::Cpu { threads: threads.clamp(1, crate::threads::most()) }
     }
@@ -180,7 +180,7 @@ impl std::fmt::Display for Device {
             Device::Cuda(device) => device.fmt(f),
             #[cfg(feature = "opencl")]
             Device::OpenCl(device) => device.fmt(f),
-            Device::Interpreter => f.write_str("the interpreter of kernels"),
+            Device::Interpreter => f.write_str("the kernel interpreter"),
             Device::Cpu { threads } => write!(f, "cpu, {threads} threads"),
         }
     }

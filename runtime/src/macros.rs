@@ -103,12 +103,12 @@ pub mod __private {
         let request = Request::natural(&scheme, &command);
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
         let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
-        general(&request, &how).expect("a wavelet whose kernels the macro has seen").text
+        general(&request, &how).expect("the macro has generated these kernels").text
     }
 
     /// The wavelet of a text that the macro has already compiled.
     pub fn scheme(source: &str) -> crate::Scheme {
-        let compiled = lifting_dsl::compile(source).expect("a text that was printed from a scheme");
-        compiled.schemes.into_iter().next().expect("a text of one wavelet")
+        let compiled = lifting_dsl::compile(source).expect("the text of a printed scheme compiles");
+        compiled.schemes.into_iter().next().expect("the text has one wavelet")
     }
 }

@@ -393,7 +393,7 @@ impl<T: Sample> Plan<T> {
     /// [`Plan::inverse_adjoint`] with a workspace of this plan.
     ///
     /// # Errors
-    /// As there, and if the workspace is another plan's.
+    /// As for [`Plan::inverse_adjoint`], and if the workspace is another plan's.
     pub fn inverse_adjoint_with<S, D>(
         &self,
         src: &S,

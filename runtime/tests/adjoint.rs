@@ -153,7 +153,7 @@ fn inner_products_agree() {
 }
 
 #[test]
-fn what_has_no_adjoint_says_so() {
+fn missing_adjoints_are_reported() {
     let legall = catalogue::find("legall53").unwrap();
     let plan = Plan::builder(&legall).shape(&[8]).sample::<i16>().build(&Device::cpu_with_threads(1)).unwrap();
     let error = plan.adjoint(&[0; 8], &mut [0; 8]).unwrap_err();

@@ -111,7 +111,7 @@ const TWO: Device = Device::Cpu { threads: 2 };
 const WAVELETS: [&str; 8] = ["haar", "db2", "db5", "sym8", "bior2.2", "bior4.4", "rbio3.1", "coif2"];
 
 #[test]
-fn lines_have_the_oracles_bits_and_reconstruct() {
+fn lines_equal_the_oracle_and_reconstruct() {
     for name in WAVELETS {
         let scheme = catalogue::find(name).unwrap();
         for rule in Extension::ALL {
@@ -126,7 +126,7 @@ fn lines_have_the_oracles_bits_and_reconstruct() {
 }
 
 #[test]
-fn arrays_have_the_oracles_bits_and_reconstruct() {
+fn arrays_equal_the_oracle_and_reconstruct() {
     for name in WAVELETS {
         let scheme = catalogue::find(name).unwrap();
         for rule in Extension::ALL {
@@ -147,7 +147,7 @@ fn arrays_have_the_oracles_bits_and_reconstruct() {
 
 /// GPU kernels extend the data themselves.
 #[test]
-fn kernels_have_the_oracles_bits() {
+fn kernels_equal_the_oracle() {
     let scheme = catalogue::find("bior2.2").unwrap();
     for rule in Extension::ALL {
         let other = Extension::ALL[(rule as usize + 4) % 9];
@@ -194,7 +194,7 @@ fn adjoints_are_transposes() {
 
 /// With factors other than ±1, the sum depends on its order; long extensions of short lines go far.
 #[test]
-fn long_filters_go_round_short_lines() {
+fn long_filters_wrap_around_short_lines() {
     for name in ["db38", "coif17", "sym20", "bior6.8", "dmey"] {
         let scheme = catalogue::find(name).unwrap();
         for rule in Extension::ALL {
@@ -204,7 +204,7 @@ fn long_filters_go_round_short_lines() {
 }
 
 #[test]
-fn filters_are_as_long_as_pywavelets_has_them() {
+fn filter_lengths_equal_pywavelets() {
     for (name, length) in [
         ("haar", 2),
         ("db2", 4),
@@ -228,7 +228,7 @@ fn filters_are_as_long_as_pywavelets_has_them() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn invalid_expansive_levels_are_reported() {
     let said = |result: Result<Expansive<f32>, lifting::PlanError>| result.unwrap_err().to_string();
     let (db4, legall) = (catalogue::find("db4").unwrap(), catalogue::find("legall53").unwrap());
     let rule = Some(Extension::Smooth);

@@ -41,7 +41,7 @@ fn answers(shape: &[usize], levels: u32, device: &Device) {
 }
 
 #[test]
-fn every_length_is_answered() {
+fn every_length_is_planned_or_refused() {
     for device in [Device::cpu(), Device::Interpreter] {
         for &a in &LENGTHS {
             for levels in [0, 1, 5, 32] {
@@ -58,7 +58,7 @@ fn every_length_is_answered() {
 }
 
 #[test]
-fn what_is_too_much_is_named() {
+fn excessive_sizes_are_reported() {
     let wavelet = catalogue::find("legall53").unwrap();
     let build = |shape: &[usize], device: &Device| {
         Plan::builder(&wavelet).shape(shape).sample::<i64>().build(device).map(|plan| plan.len())

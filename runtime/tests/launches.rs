@@ -172,7 +172,7 @@ fn long_rows() {
 }
 
 #[test]
-fn lattices_are_the_oracles_to_the_bit() {
+fn lattices_equal_the_oracle() {
     for scheme in lattices() {
         for case in cases().into_iter().filter(|case| case.boundary == Boundary::Periodic) {
             for schedule in Schedule::all().filter(|schedule| schedule.has_lifting_bits()) {
@@ -254,7 +254,7 @@ fn two_levels() {
 
 /// Reasons that exclude two levels in one launch.
 #[test]
-fn two_levels_are_refused_in_words() {
+fn two_levels_are_refused_with_reasons() {
     let cdf97 = scheme("cdf97");
     let plan = |shape: &[usize], levels: u32| Plan::builder(&cdf97).shape(shape).levels(levels).sample::<f32>();
     for (plan, reason) in [
@@ -276,7 +276,7 @@ fn two_levels_are_refused_in_words() {
 /// All remaining levels in one launch, from the first that is small enough: with larger levels before, batch axes, both
 /// orders of the axes, both layouts, any border rule, all types, padded.
 #[test]
-fn all_levels_that_are_left() {
+fn all_remaining_levels() {
     let cases = [
         Case::new(&[40, 64], &[3, 3], &[1, 0], &[0, 0]),
         Case::new(&[84, 160], &[4, 4], &[0, 1], &[0, 16]),
@@ -296,7 +296,7 @@ fn all_levels_that_are_left() {
 
 /// Reasons that exclude a level and all later ones from one launch.
 #[test]
-fn levels_that_are_left_are_refused_in_words() {
+fn remaining_levels_are_refused_with_reasons() {
     let cdf97 = scheme("cdf97");
     let plan = |shape: &[usize], levels: u32| Plan::builder(&cdf97).shape(shape).levels(levels).sample::<f32>();
     for (plan, reason) in [

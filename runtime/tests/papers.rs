@@ -59,7 +59,7 @@ fn passes_of_papers_have_the_same_bits() {
 
 /// Filtering differs by rounding, far below the samples' magnitude; it does not support integers.
 #[test]
-fn convolution_is_lifting_but_for_rounding() {
+fn convolution_equals_lifting_within_rounding() {
     let [cdf97, legall] = ["cdf97", "legall53"].map(|name| catalogue::find(name).unwrap());
     let asked: Schedule = "convolution".parse().unwrap();
     let builder = Plan::builder(&cdf97).shape(&[70, 45]).levels(2).sample::<f32>();
@@ -108,7 +108,7 @@ fn launches_of_papers_have_the_same_bits() {
 
 /// Blocks of a given shape, in one direction.
 #[test]
-fn blocks_that_are_asked_for() {
+fn requested_block_shapes() {
     let cdf97 = catalogue::find("cdf97").unwrap();
     for build in 0..3 {
         let numbers = [("rows", 32), ("warps", 1), ("build", build)];
@@ -120,7 +120,7 @@ fn blocks_that_are_asked_for() {
 }
 
 #[test]
-fn nobody_takes_them_unasked() {
+fn papers_are_never_chosen_automatically() {
     let cdf97 = catalogue::find("cdf97").unwrap();
     for shape in [[32, 32], [512, 512], [64, 2048]] {
         let plan = Plan::builder(&cdf97).shape(&shape).sample::<f32>().build(&Device::Interpreter).unwrap();

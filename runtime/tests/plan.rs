@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn integers_are_the_oracles() {
+fn integers_equal_the_oracle() {
     for name in ["dd137", "legall53", "fidelity", "daubechies97", "haar_vc2_0"] {
         let scheme = scheme(name);
         for case in cases() {
@@ -102,7 +102,7 @@ fn integers_are_the_oracles() {
 }
 
 #[test]
-fn reals_are_the_oracles_to_the_bit() {
+fn reals_equal_the_oracle() {
     for name in ["cdf97", "cdf2_4", "cdf3_5"] {
         let scheme = scheme(name);
         for case in cases() {
@@ -115,7 +115,7 @@ fn reals_are_the_oracles_to_the_bit() {
 }
 
 #[test]
-fn lattices_are_the_oracles_to_the_bit() {
+fn lattices_equal_the_oracle() {
     for scheme in lattices() {
         for case in cases().into_iter().filter(|case| case.boundary == Boundary::Periodic) {
             check::<f32>(&scheme, &case, 1);
@@ -145,7 +145,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn strides_pitches_and_negative_ones() {
+fn strides_pitches_and_negative_strides() {
     let (h, w, pitch) = (13, 10, 17isize);
     let scheme = scheme("legall53");
     let dense = Plan::builder(&scheme).shape(&[h, w]).levels(2).sample::<i32>().build(&Device::cpu()).unwrap();
@@ -209,7 +209,7 @@ fn ndarray_views_in_and_out() {
 }
 
 #[test]
-fn profiles_set_what_their_formats_fix() {
+fn profiles_set_their_formats_conventions() {
     let wavelet = scheme("dd137");
     let builder = Plan::builder(&wavelet).shape(&[16, 24]).levels(3).profile(Format::Vc2).sample::<i32>();
     let plan = builder.clone().build(&Device::cpu()).unwrap();
@@ -307,7 +307,7 @@ fn padding_that_multiplies_the_data_is_refused() {
 }
 
 #[test]
-fn the_best_device_says_why_it_is_no_other() {
+fn the_best_device_explains_the_choice() {
     let (device, why) = Device::best_and_why();
     assert_eq!(Device::best().unwrap(), device);
     assert_eq!(device == Device::cpu(), why.is_some());
@@ -317,7 +317,7 @@ fn the_best_device_says_why_it_is_no_other() {
 }
 
 #[test]
-fn ranges_are_proved_or_not() {
+fn ranges_are_proved_or_flagged() {
     let wavelet = scheme("dd137");
     let build = |levels, range: std::ops::RangeInclusive<i64>| {
         let plan = Plan::builder(&wavelet).shape(&[64, 64]).levels(levels).range(range);
@@ -329,7 +329,7 @@ fn ranges_are_proved_or_not() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let (integer, real) = (scheme("dd137"), scheme("cdf97"));
     let cpu = Device::cpu();
     let text = |e: PlanError| e.to_string();

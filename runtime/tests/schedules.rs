@@ -122,7 +122,7 @@ fn haar_streams_where_sizes_are_even() {
 }
 
 #[test]
-fn what_cannot_be_one_pass_is_two_and_says_why() {
+fn levels_without_a_single_pass_take_two_and_explain() {
     // With such wide supports, one pass is hardly faster than two; still there is a choice.
     let taken = recipe::<i16>("fidelity", &[8192, 8192], |p| p);
     for choice in &taken.choices {
@@ -177,7 +177,7 @@ fn volumes_take_one_pass_a_level() {
 }
 
 #[test]
-fn a_schedule_can_be_asked_for() {
+fn requested_schedules_are_taken() {
     let asked = recipe::<f32>("cdf97", &[512, 512], |p| p.levels(2).schedule(Schedule::Separate));
     assert_eq!(schedules(&asked), [Schedule::Separate; 4]);
     assert!(asked.choices.iter().all(|c| c.reason == Reason::Asked));

@@ -115,7 +115,7 @@ fn devices() -> Vec<Device> {
 }
 
 #[test]
-fn each_tile_is_as_if_it_were_alone() {
+fn each_tile_equals_a_separate_transform() {
     let legall = catalogue::find("legall53").unwrap();
     let cdf97 = catalogue::find("cdf97").unwrap();
     let dd137 = catalogue::find("dd137").unwrap();
@@ -153,7 +153,7 @@ fn one_tile_is_the_whole() {
 }
 
 #[test]
-fn what_is_no_tile_is_told() {
+fn invalid_tiles_are_reported() {
     let cdf97 = catalogue::find("cdf97").unwrap();
     let error = |tile: &[usize], change: &dyn Fn(PlanBuilder<'_, f32>) -> String| {
         change(Plan::builder(&cdf97).shape(&[30, 40]).levels(2).tile(tile).sample::<f32>())
@@ -166,8 +166,8 @@ fn what_is_no_tile_is_told() {
     assert!(error(&[8, 0], &said).contains("length 0 along axis 1"));
     assert_eq!(
         error(&[8, 10], &said),
-        "a tile has length 10 along axis 1, which is not a multiple of 4 (2^levels): low bands of tiles would not join; \
-         choose a multiple, fewer levels, or the axis' length"
+        "a tile has length 10 along axis 1, which is not a multiple of 4 (2^levels): low bands of tiles would not \
+         join; choose a multiple, fewer levels, or the axis' length"
     );
     assert!(error(&[8, 8], &|builder| said(builder.pad(Pad::Edge))).contains("are not padded to [32, 40]"));
     let many = Plan::builder(&cdf97).shape(&[4; 5]).levels(1).tile(&[2; 5]).sample::<f32>().build(&Device::cpu());

@@ -53,7 +53,7 @@ fn fastest() -> BlockShape {
 }
 
 #[test]
-fn the_fastest_is_taken_once_it_was_measured() {
+fn the_measured_fastest_is_taken() {
     let mut wisdom = Wisdom::default();
     let measured = cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(fastest()))).unwrap();
     // Two levels and both in one launch, two directions; every candidate once.
@@ -121,7 +121,7 @@ fn together(
 const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Inverse];
 
 #[test]
-fn levels_are_taken_together_where_that_was_the_fastest() {
+fn measured_faster_merged_levels_are_taken() {
     // One of the blocks that no plan proposes.
     let wide =
         |way: Way| way.schedule() == Schedule::CASCADE && (way.get("columns"), way.get("ring")) == (Some(16), Some(6));
@@ -142,7 +142,7 @@ fn levels_are_taken_together_where_that_was_the_fastest() {
 }
 
 #[test]
-fn levels_are_taken_one_by_one_where_that_was_the_fastest() {
+fn measured_faster_single_levels_are_taken() {
     let (before, _, after) = together("legall53", &[8192, 8192], 2, |_, _| 2.5);
     for direction in DIRECTIONS {
         assert!(before.choice(direction, 1).unwrap().taken.way.is_of_several(), "{before}");
@@ -155,7 +155,7 @@ fn levels_are_taken_one_by_one_where_that_was_the_fastest() {
 }
 
 #[test]
-fn the_last_levels_are_taken_together_from_where_that_was_the_fastest() {
+fn last_levels_are_merged_from_the_measured_optimum() {
     // From the second level on, levels are faster together; all four are not.
     let (_, _, after) = together("legall53", &[64, 64], 4, |block, levels| match block {
         way if way.schedule() == Schedule::PYRAMID && levels == 3 => 1.0,
@@ -169,7 +169,7 @@ fn the_last_levels_are_taken_together_from_where_that_was_the_fastest() {
 }
 
 #[test]
-fn one_level_or_two_are_all_that_are_left_as_well() {
+fn one_or_two_remaining_levels_are_merged() {
     // For one level, the launch for several is one more candidate; for two, it competes with the launch for two.
     for levels in [1, 2] {
         for (wanted, schedule) in [(1.0, Schedule::WARP), (0.5, Schedule::PYRAMID)] {
@@ -228,7 +228,7 @@ fn wisdom_survives_a_file() {
 }
 
 #[test]
-fn broken_and_foreign_wisdom_is_passed_over_and_said() {
+fn broken_and_foreign_wisdom_is_skipped_with_warnings() {
     let mut wisdom = Wisdom::default();
     cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(fastest()))).unwrap();
     let text = wisdom.to_json();
@@ -276,7 +276,7 @@ fn broken_and_foreign_wisdom_is_passed_over_and_said() {
 }
 
 #[test]
-fn a_measurement_that_fails_is_an_error() {
+fn failed_measurements_are_errors() {
     let failed =
         cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut Wisdom::default(), |_| Err(PlanError::NoShape)));
     assert_eq!(failed.unwrap_err(), PlanError::NoShape);

@@ -320,7 +320,7 @@ mod tests {
     /// Blocks are launched on the rows that they were chosen for, wherever the caller's arrays begin: blocks of pairs
     /// with long halos take aligned rows only.
     #[test]
-    fn blocks_of_volumes_find_the_rows_that_they_were_chosen_for() {
+    fn volume_blocks_get_the_planned_row_alignment() {
         let geometry = Geometry::uniform(&[512; 3], 3).unwrap();
         let problem = Problem::new(crate::tests::scheme("fidelity"), geometry);
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), "another".into());

@@ -168,7 +168,7 @@ impl Lowering<'_> {
 
     pub fn low(&mut self, level: u32, order: &[usize]) -> View {
         let (view, len) = self.low_room(level, order);
-        let Array::Scratch(region) = view.array else { unreachable!("low bands on their way are in the workspace") };
+        let Array::Scratch(region) = view.array else { unreachable!("low bands are in the workspace") };
         self.regions.request(region, self.sample, len);
         view
     }
@@ -217,7 +217,7 @@ impl Lowering<'_> {
 
     fn between(&mut self, i: usize, passes: usize, shape: &[usize], order: &[usize]) -> View {
         let (view, len) = self.between_room(i, passes, shape, order);
-        let Array::Scratch(region) = view.array else { unreachable!("passes hand on through the workspace") };
+        let Array::Scratch(region) = view.array else { unreachable!("passes exchange data through the workspace") };
         self.regions.request(region, view.scalar, len);
         view
     }

@@ -60,7 +60,7 @@ fn assert_chosen(launches: impl Iterator<Item = Measured>, range: [f64; 2], slow
 /// One level. The choice may be slower than the best by a factor of 1.15; the worst case is 1.09 (DD(13,7) inverse at
 /// 2048²).
 #[test]
-fn the_model_chooses_what_was_measured_to_be_fast() {
+fn the_model_chooses_measured_fast_schedules() {
     let one_level = |one: &Measured| one.pitch.is_none() && one.levels == 1 && one.schedule != "pyramid";
     assert_chosen(measurements().launches.into_iter().filter(one_level), [0.7, 1.4], 1.15, 72);
 }
@@ -99,7 +99,7 @@ fn odd_images_are_predicted() {
 
 /// Chunks of two levels have nearly the height that was measured fastest, and their predicted time is near.
 #[test]
-fn chunks_are_as_high_as_was_measured_to_be_fast() {
+fn chunk_heights_match_the_measured_optimum() {
     let machine = Machine::default();
     let mut wrong = String::new();
     let two = |one: &Measured| one.schedule == "cascade";
@@ -163,7 +163,7 @@ fn two_levels_are_predicted() {
 
 /// From other constants, a fit comes as near as the committed ones, and lists the constants that it kept.
 #[test]
-fn a_fit_comes_as_near_as_the_committed_constants() {
+fn a_fit_matches_the_committed_constants() {
     let (_, text) = FILES[0];
     let launches = measurements().launches;
     // Every third launch, to save time; all sizes and shapes are included.
@@ -235,7 +235,7 @@ fn reports_of_bench_are_measurements() {
 
 /// `docs/notebook/passes.md`, one pass an axis: rows and columns in registers, and both through shared memory.
 #[test]
-fn predictions_of_passes_are_near_what_was_measured() {
+fn pass_predictions_are_near_measurements() {
     let machine = Machine::default();
     let scheme = crate::tests::scheme("cdf97");
     let (boundary, sample) = (Boundary::WholeSymmetric, Scalar::F32);

@@ -45,7 +45,7 @@ pub const DEVICES: [Device; 5] = [
 /// If g++ fails, or a call sets `failed`.
 pub fn launched(folder: &str, file: &File, devices: &[Device], calls: &str) -> Vec<String> {
     let (_, host) = file.text.split_once("#ifndef __CUDACC_RTC__\n").expect("there is a host part");
-    let host = host.strip_suffix("\n#endif\n").expect("which ends the file");
+    let host = host.strip_suffix("\n#endif\n").expect("the host part ends the file");
     let mut main = String::from("#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
     for (name, ..) in &file.kernels {
         let _ = writeln!(main, "extern \"C\" void {name}(void) {{}}");

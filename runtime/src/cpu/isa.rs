@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_is_believed_or_refused() {
+    fn the_variable_is_used_or_refused() {
         let allowed = |value: &str| super::allowed(Some(value.as_ref()));
         assert_eq!(super::allowed(None), Ok(Isa::of_machine()));
         assert_eq!(allowed(""), Ok(Isa::of_machine()));

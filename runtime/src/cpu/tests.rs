@@ -197,7 +197,7 @@ fn schemes(names: &[&str]) -> Vec<Scheme> {
 }
 
 #[test]
-fn integers_are_the_oracles() {
+fn integers_equal_the_oracle() {
     let mut random = Random(1);
     for scheme in schemes(&["legall53", "dd137", "fidelity", "haar_vc2_0", "daubechies97", "dd97"]) {
         for _ in 0..40 {
@@ -213,7 +213,7 @@ fn integers_are_the_oracles() {
 }
 
 #[test]
-fn reals_are_the_oracles() {
+fn reals_equal_the_oracle() {
     let mut random = Random(2);
     let mut all = schemes(&["cdf97", "cdf2_4", "cdf3_5", "db4", "haar"]);
     all.extend(lifting_dsl::compile(include_str!("../../../lifting-dsl/tests/lattices.lift")).unwrap().schemes);
@@ -268,7 +268,7 @@ fn common_shapes_are_one_loop() {
 }
 
 #[test]
-fn rows_in_one_loop_are_the_oracles() {
+fn fused_rows_equal_the_oracle() {
     let mut random = Random(4);
     for scheme in schemes(&["legall53", "dd137", "haar_vc2_0", "dd97", "fidelity", "daubechies97"]) {
         for i in 0..50 {
@@ -320,7 +320,7 @@ fn rows_in_one_loop_are_the_oracles() {
 }
 
 #[test]
-fn lines_and_volumes_are_the_oracles() {
+fn lines_and_volumes_equal_the_oracle() {
     fn all<T: Sample>(names: &[&str], random: &mut Random) {
         for scheme in schemes(names) {
             for _ in 0..20 {
@@ -354,7 +354,7 @@ fn lines_and_volumes_are_the_oracles() {
 
 /// Step shapes with and without specialised loops: few and many taps, few and many weights, both signs.
 #[test]
-fn steps_of_any_shape_are_the_oracles() {
+fn steps_of_any_shape_equal_the_oracle() {
     let text = "
         wavelet one { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }
         wavelet ceil { domain integer; odd -= (even[0] + even[1] + 1) >> 1; even += (odd[-1] + odd[0]) >> 2; }

@@ -86,7 +86,7 @@ impl Interpreter {
             interp::run(kernel, info, &mut args).map_err(|fault| failed(fault.to_string()))?;
             for (index, array, from, before) in written {
                 let after = args[index].buffer().expect("a pointer's argument is a buffer");
-                let whole = arrays.get(array).expect("it was there before");
+                let whole = arrays.get(array).expect("the array exists");
                 whole
                     .adopt(from, &before, after)
                     .map_err(|at| failed(format!("two pointers write element {at} of {array:?} in one launch")))?;

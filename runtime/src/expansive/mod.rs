@@ -73,8 +73,8 @@ impl<T: Sample> Expansive<T> {
     /// transformed.
     ///
     /// # Errors
-    /// If the wavelet or the samples are integer, the filter length is odd or 0, an axis is empty, the number of axes is
-    /// wrong, or there are more samples than the machine can index.
+    /// If the wavelet or the samples are integer, the filter length is odd or 0, an axis is empty, the number of axes
+    /// is wrong, or there are more samples than the machine can index.
     pub fn new(
         scheme: &Scheme,
         filter_length: usize,

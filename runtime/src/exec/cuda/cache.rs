@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_that_is_cut_short_is_not_given_to_the_driver() {
+    fn truncated_binaries_are_refused() {
         // A header of 64 bytes and one section of 8 bytes at 64, described at 72.
         let mut elf = vec![0; 136];
         elf[..4].copy_from_slice(b"\x7fELF");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_in_the_key() {
+    fn the_key_covers_all_inputs() {
         let base = key("text", &target("sm_90"));
         assert_ne!(base, key("text2", &target("sm_90")));
         assert_ne!(base, key("text", &target("sm_80")));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_and_foreign_entries_are_made_anew() {
+    fn damaged_and_foreign_entries_are_recompiled() {
         let folder = tempfile::tempdir().unwrap();
         let (made, key) = (Cell::new(0), key("text", &target("sm_90")));
         lookup(folder.path(), &key, &made);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_no_error() {
+    fn unwritable_cache_folders_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, b"in the way").unwrap();

@@ -297,7 +297,7 @@ mod tests {
 
     /// 3201 MHz and 6144 bits (an H200) move 4.9 TB/s.
     #[test]
-    fn memory_moves_what_its_clock_and_bus_say() {
+    fn memory_bandwidth_follows_clock_and_bus() {
         let properties = Properties {
             ordinal: 0,
             name: "a device".into(),
@@ -338,7 +338,7 @@ mod tests {
 
     /// A device that another process holds is busy; a broken one is not.
     #[test]
-    fn busy_devices_are_told_from_broken_ones() {
+    fn busy_devices_are_distinguished_from_broken_ones() {
         let busy = open_error(1, CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE, "held".into());
         assert!(matches!(&busy, CudaError::Busy { ordinal: 1, .. }), "{busy}");
         assert!(busy.to_string().contains("another process may hold it exclusively"), "{busy}");

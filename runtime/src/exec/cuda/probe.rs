@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_without_a_compiler_are_passed_over() {
+    fn folders_without_a_compiler_are_skipped() {
         assert!(!preload(&PathBuf::from("/nonexistent")));
         assert!(!preload(&std::env::temp_dir()));
     }
