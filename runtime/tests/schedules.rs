@@ -221,7 +221,7 @@ fn requested_schedules_are_taken() {
         "schedule `stream` does not support level 1 in analysis: \
          schedule `stream` cannot run this launch: under periodic the width (62) must be",
         "schedule `warp` does not support level 1 in analysis: \
-         schedule `warp` cannot hold wavelet `fidelity`: the height of a block",
+         schedule `warp` cannot hold wavelet `fidelity`: rows of a block",
     ];
     for (line, expected) in text.lines().zip(expected) {
         assert!(line.starts_with(expected), "{line}\n{expected}");
@@ -259,7 +259,7 @@ fn lattices_by_whole_vectors() {
         ),
         (
             refused(&pair, &[64, 24580], Boundary::Periodic),
-            "cannot hold wavelet `pair`: the length of a vector, which a block keeps in shared memory, is 24580, at most 24576",
+            "cannot hold wavelet `pair`: samples of a vector, for a block's shared memory: 24580 required, 24576 available",
         ),
     ] {
         assert!(text.starts_with(&format!("{asked}{expected}")), "{text}");

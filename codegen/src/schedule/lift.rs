@@ -1,18 +1,18 @@
-//! A lifting step as an expression: the arithmetic that the language reference fixes, in one place for all schedules.
+//! Lifting steps as expressions: the arithmetic of the language reference, in one place for all schedules.
 
 use super::{Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Literal, Place, Scalar};
 use lifting_dsl::{Domain, Group, Op, PairStage, Scheme, Step, Tap, Weight};
 
-/// Which types a scheme's arithmetic uses on a given sample type.
+/// The types of a scheme's arithmetic on a sample type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
-    /// In memory.
+    /// Type in memory.
     pub storage: Scalar,
-    /// In registers and shared memory: what a step's result is rounded or wrapped to.
+    /// Type in registers and shared memory: a step's result is rounded or wrapped to it.
     pub work: Scalar,
-    /// Of a step's sum.
+    /// Type of a step's sum.
     pub sum: Scalar,
 }
 
@@ -25,7 +25,7 @@ impl Arithmetic {
         Arithmetic::new(scheme, options.sample)
     }
 
-    /// Checks that the sample type is of the scheme's domain.
+    /// Checks that the sample type is in the scheme's domain.
     pub fn new(scheme: &Scheme, storage: Scalar) -> Result<Arithmetic, ScheduleError> {
         use Scalar::*;
         let (work, sum) = match (scheme.domain(), storage) {
@@ -45,17 +45,17 @@ impl Arithmetic {
         Ok(Arithmetic { storage, work, sum })
     }
 
-    /// The same with 16-bit integers in 32-bit registers: they are wrapped when they are written, not extended whenever they are read.
+    /// This with 16-bit integers in 32-bit registers: they are wrapped on write, not extended on every read.
     pub fn in_registers(self) -> Arithmetic {
         Arithmetic { work: if self.work == Scalar::I16 { self.sum } else { self.work }, ..self }
     }
 
-    /// A value as it stands in memory, as the steps see it.
+    /// Converts a value from memory for the steps.
     pub fn widen(self, value: Expr) -> Expr {
         if self.work == self.storage { value } else { value.cast(self.work) }
     }
 
-    /// A step's result as it goes to memory.
+    /// Converts a step's result for memory.
     pub fn narrow(self, value: Expr) -> Expr {
         if self.work == self.storage { value } else { value.cast(self.storage) }
     }
@@ -68,7 +68,7 @@ impl Arithmetic {
         }
     }
 
-    /// A number that `f32` has, of type `work`, of a real scheme.
+    /// A number that is exact in `f32`, of type `work`, for a real scheme.
     pub(super) fn number(self, value: f64) -> Expr {
         match self.work {
             Scalar::F64 => Expr::Lit(Literal::F64(value)),
@@ -105,8 +105,8 @@ impl Arithmetic {
     }
 }
 
-/// The new value of a step's target, of type `work`: `old` is the target before, `read(o)` the value of the other
-/// phase at index offset o; both of type `work`.
+/// The new value of a step's target, of type `work`. `old` is the target before, `read(o)` the value of the other phase
+/// at index offset o; both have type `work`.
 pub fn step_value(step: &Step, arith: Arithmetic, old: Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
     let apply = |op: Op, old: Expr, delta: Expr| match op {
         Op::Add => old + delta,
@@ -144,7 +144,7 @@ pub fn step_value(step: &Step, arith: Arithmetic, old: Expr, read: &mut dyn FnMu
     }
 }
 
-/// The new values of a pair (u, v) of type `work` under a stage of a lattice.
+/// The new values of a pair (u, v) of type `work` under a lattice stage.
 pub fn pair_values(stage: &PairStage, arith: Arithmetic, u: Expr, v: Expr) -> [Expr; 2] {
     let value = |which: usize, own: &Expr, other: &Expr| {
         let steps = stage.steps(which);
@@ -161,7 +161,8 @@ pub fn set_pair(b: &mut Builder, arith: Arithmetic, [u, v]: [Place; 2], values: 
     b.set(u, first);
 }
 
-/// `Σ weight·other[offset]` in type `sum`. Wrapping sums may be reordered, so taps of one magnitude are added first and multiplied once.
+/// `Σ weight·other[offset]` in type `sum`. Wrapping sums may be reordered, so taps of one magnitude are added first and
+/// multiplied once.
 pub fn integer_sum(taps: &[Tap], arith: Arithmetic, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
     let mut magnitudes: Vec<(u32, Vec<(bool, i32)>)> = Vec::new();
     for tap in taps {

@@ -1,16 +1,17 @@
-//! rewrite: the stages of a lattice along one axis of a periodic signal → whole vectors in a block, a barrier between stages
+//! Lattice stages along one axis of a periodic signal: whole vectors in a block, a barrier between stages.
 //!
-//! A stage turns pairs of neighbours, and the next one pairs that are shifted by a sample, so that every result depends on a stretch that grows
-//! by a sample a side and stage. A block that holds whole vectors meets no seam: their border is cyclic, and nothing is computed twice. Thread k
-//! of a vector has odd\[k\] in every stage, together with the even sample before it or behind it. Odd samples therefore stay in its registers, and
-//! even ones change hands through shared memory: a thread reads a cell, turns the pair, and writes the same cell, so that one barrier between
-//! stages is enough. The first stage takes its pairs from global memory, and the last one leaves them there, low and high bands apart.
+//! A stage rotates pairs of neighbours, and the next one pairs shifted by a sample, so that every result depends on a
+//! stretch that grows by a sample a side and stage. A block that holds whole vectors has no seam: their border is
+//! cyclic, and nothing is computed twice. Thread k of a vector has odd\[k\] in every stage, together with the preceding
+//! or following even sample. Odd samples therefore stay in its registers, and even ones pass through shared memory. A
+//! thread reads a cell, rotates the pair, and writes the same cell, so that one barrier between stages is enough. The
+//! first stage loads its pairs from global memory, and the last one stores them there, low and high bands apart.
 //!
-//! Short vectors share a block, beside each other; columns always do, so that what neighbours load is consecutive. A vector must
-//! fit into a block's shared memory, of which it needs half its samples: see [`Shape::for_length`].
+//! Short vectors share a block side by side. Columns always do, so that neighbouring threads load consecutive samples.
+//! Half of a vector's samples must fit into a block's shared memory: see [`Shape::for_length`].
 //!
-//! Source: Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared memory; odd samples in registers, several
-//! vectors a block, and columns are ours.
+//! Source: Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared memory. Odd
+//! samples in registers, several vectors a block, and columns are ours.
 
 pub(super) mod runs;
 
@@ -33,21 +34,22 @@ pub struct Shape {
     pub pairs: u32,
 }
 
-/// Threads of a block, and pairs a thread while there are no more than such a block holds; and threads where these would have more pairs than registers.
+/// Maximum threads of a block with few pairs a thread, and pairs a thread up to that maximum. `MANY_THREADS` and
+/// `MANY_PAIRS`: threads of a block whose vectors would otherwise exceed `MANY_PAIRS` pairs a thread.
 const THREADS: u32 = 512;
 const PAIRS: u32 = 4;
 const MANY_THREADS: u32 = 768;
 const MANY_PAIRS: u32 = 16;
 
-/// Threads that are to be resident on a multiprocessor, with 64 registers each.
+/// Threads to keep resident on a multiprocessor, with 64 registers each.
 const RESIDENT: u32 = 1024;
 
-/// Rows that share a block have so many pairs altogether, and so many columns stand beside each other, if they fit.
+/// Total pairs of the rows that share a block, and neighbouring columns a block, if they fit.
 const ROW_PAIRS: u32 = 1024;
 const COLUMNS: u32 = 16;
 
 impl Shape {
-    /// The shape for vectors of so many samples, of which `work` is the type of the arithmetic.
+    /// The shape for vectors of `length` samples; `work` is the type of the arithmetic.
     ///
     /// # Errors
     /// If a vector does not fit into 48 KiB of shared memory.
@@ -58,7 +60,7 @@ impl Shape {
             return Err(ScheduleError::Reach {
                 schedule: "lattice",
                 wavelet: scheme.name().to_owned(),
-                what: "the length of a vector, which a block keeps in shared memory,",
+                what: "samples of a vector, for a block's shared memory",
                 required: length as i64,
                 available: 2 * i64::from(most),
             });
@@ -97,7 +99,7 @@ pub fn stages(scheme: &Scheme, options: Options) -> Result<Vec<PairStage>, Sched
     })
 }
 
-/// The kernels for rows and for columns of at most so many samples.
+/// The kernels for rows and for columns of at most `lengths` samples.
 ///
 /// # Errors
 /// As [`kernel`] and [`Shape::for_length`].
@@ -110,11 +112,11 @@ pub fn pair(scheme: &Scheme, options: Options, lengths: [usize; 2]) -> Result<[K
     Ok([make(Along::Row, lengths[0])?, make(Along::Column, lengths[1])?])
 }
 
-/// The pass kernel between arrays of two types, for vectors of at most twice [`Shape::capacity`] samples.
+/// Writes the pass kernel between arrays of two types, for vectors of at most twice [`Shape::capacity`] samples.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, the scheme does not run as a lattice under the border rule, or the block is larger than a
-/// multiprocessor allows.
+/// If the sample type is not in the scheme's domain, the scheme does not run as a lattice under the border rule, or the
+/// block exceeds a multiprocessor's limits.
 pub fn kernel(
     scheme: &Scheme,
     options: Options,
@@ -154,7 +156,8 @@ pub fn kernel(
         }
     });
     b.doc(format!(
-        "A block has {vectors} {what} of at most {} samples, {threads} threads for each, {pairs} pairs a thread; border rule periodic.",
+        "A block has {vectors} {what} of at most {} samples, {threads} threads each, {pairs} pairs a thread; \
+         border rule periodic.",
         2 * shape.capacity()
     ));
     let pass = Pass::declare(b, options, sides, arith, along);
@@ -186,7 +189,8 @@ pub fn kernel(
         Along::Column => [vectors, threads, 1],
     };
     let mut kernel = builder.finish(Launch { block: size, grid: [blocks, 1.into(), pass.grid_z()] });
-    // While one block waits at a barrier, another loads, if so many registers are enough: addresses in rows need more than those in columns.
+    // While one block waits at a barrier, another loads, if these registers suffice: addresses in rows need more than
+    // those in columns.
     let words = (arith.work.bytes() as u32).div_ceil(4);
     let enough = match along {
         Along::Row => 8,
@@ -196,20 +200,20 @@ pub fn kernel(
     Ok(kernel)
 }
 
-/// A block's vectors. Samples of a phase are counted from the first one that the vector has.
+/// A block's vectors. Samples of a phase count from the vector's first.
 struct Vectors<'a> {
     along: Along,
     shape: Shape,
     arith: Arithmetic,
     pass: &'a Pass,
-    /// Even samples on their way from one thread to another.
+    /// Even samples passed from one thread to another.
     even_cells: SharedId,
     vector: Builtin,
     thread: Builtin,
     line: LocalId,
     /// Pairs of a vector.
     count: LocalId,
-    /// The same; 0 if there is no such vector.
+    /// Pairs of this thread's vector; 0 if it does not exist.
     own: LocalId,
     /// The pairs of a thread.
     even: LocalId,
@@ -217,7 +221,7 @@ struct Vectors<'a> {
 }
 
 impl Vectors<'_> {
-    /// Runs `body` for the pairs of this thread: which one it is, and the number of its odd sample.
+    /// Runs `body` for the pairs of this thread, with their index in the thread and the number of their odd sample.
     fn pairs(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr, Expr)) {
         b.unrolled("i", 0, self.shape.pairs as i32, 1, |b, i| {
             let k = b.let_("k", Scalar::I32, i.clone() * self.shape.threads as i32 + Expr::from(self.thread));
@@ -225,7 +229,7 @@ impl Vectors<'_> {
         });
     }
 
-    /// The number of the even sample that is odd sample k's in a stage, cyclically.
+    /// The number of the even sample that pairs with odd sample k in a stage, cyclically.
     fn partner(&self, b: &mut Builder, stage: &PairStage, k: Expr) -> LocalId {
         let beside = b.let_("beside", Scalar::I32, k + stage.offset() - Expr::from(self.pass.parity));
         let (last, count) = (Expr::from(self.count) - 1, Expr::from(self.count));
@@ -237,7 +241,7 @@ impl Vectors<'_> {
         b.let_("partner", Scalar::I32, wrapped)
     }
 
-    /// Where an even sample changes hands.
+    /// Element of shared memory that passes an even sample on.
     fn cell(&self, number: LocalId) -> Expr {
         match self.along {
             Along::Row => Expr::from(self.vector) * self.shape.capacity() as i32 + Expr::from(number),
@@ -245,7 +249,7 @@ impl Vectors<'_> {
         }
     }
 
-    /// The pairs of the first stage.
+    /// Loads the pairs of the first stage.
     fn load(&self, b: &mut Builder, image: &Image, first: &PairStage) {
         self.pairs(b, |b, i, k| {
             let partner = self.partner(b, first, k.clone());
@@ -281,7 +285,7 @@ impl Vectors<'_> {
         });
     }
 
-    /// The pairs of the last stage.
+    /// Stores the pairs of the last stage.
     fn store(&self, b: &mut Builder, image: &Image, last: &PairStage) {
         self.pairs(b, |b, i, k| {
             let partner = self.partner(b, last, k.clone());

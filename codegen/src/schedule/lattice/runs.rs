@@ -1,13 +1,14 @@
-//! rewrite: the stages of a lattice along one axis of a periodic signal → a few pairs a thread, in registers
+//! Lattice stages along one axis of a periodic signal in registers, a few pairs a thread.
 //!
-//! A stage needs one sample more on each side of what it leaves, so a thread that is to leave [`PAIRS`] pairs loads them
-//! and L − 1 samples more on each side, from the other end of the line where they lie beyond this one, and runs the L stages on
-//! what shrinks by a sample a side each time. Neighbours load and compute those again; in return there is no barrier,
-//! no shared memory, and a line may be of any even length. Many lines go at once, along x where they are columns. Low and high band leave apart.
+//! A stage needs one sample more on each side than it leaves. So a thread that leaves [`PAIRS`] pairs loads these and L
+//! − 1 more samples on each side, wrapped around the ends of the line. It runs the L stages on a run that shrinks by a
+//! sample a side each time. Neighbours load and compute the extra samples again. In return there is no barrier and no
+//! shared memory, and a line may have any even length. Threads take many lines at once, along x for columns. Low and
+//! high bands are stored separately.
 //!
-//! Stages are those of Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared memory and so bounds
-//! their length; redundant registers are as in `schedule::warp`. `schedule::horizontal` and `schedule::vertical` give these kernels for lattices, so
-//! that launchers see no difference.
+//! Stages are those of Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared
+//! memory and so bounds their length; redundant registers are as in `schedule::warp`. `schedule::horizontal` and
+//! `schedule::vertical` return these kernels for lattices, so that launchers see no difference.
 
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, Place, Scalar};
@@ -19,16 +20,16 @@ use lifting_dsl::{PairStage, Scheme};
 /// Pairs of results a thread.
 const PAIRS: i32 = 4;
 
-/// Stages of which a thread can hold what they need: with more it would have no registers for it.
+/// Maximum stages: more would exceed a thread's registers.
 const MAX_STAGES: i64 = 64;
 
 /// Threads of a block along its second axis; along the first they are a warp.
 const WARPS: i32 = 4;
 
-/// The pass kernel of these stages.
+/// Writes the pass kernel of these stages.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, or the stages are too many.
+/// If the sample type is not in the scheme's domain, or there are too many stages.
 pub fn kernel(
     scheme: &Scheme,
     options: Options,
@@ -45,7 +46,7 @@ pub fn kernel(
         return Err(ScheduleError::Reach {
             schedule,
             wavelet: scheme.name().to_owned(),
-            what: "the number of stages of its lattice",
+            what: "stages of the lattice",
             required: stages.len() as i64,
             available: MAX_STAGES,
         });
@@ -71,7 +72,7 @@ pub fn kernel(
         Along::Column => (lines(), runs),
     };
     let across = b.let_("x", Scalar::I32, x());
-    // The last stage stands on pairs from an even or from an odd position on.
+    // The last stage's pairs begin at even or at odd positions.
     let phase = stages.last().map_or(0, |stage| stage.first.parity() as i32);
     pass.for_each_image(b, |b, image| {
         b.if_(Expr::from(across).lt(size_x.clone()), |b| {
@@ -114,7 +115,7 @@ pub fn kernel(
     let blocks = |size: Expr, unit: i32| (size + (unit - 1)) / unit;
     let grid = [blocks(size_x, 32), blocks(size_y, WARPS).min(65535.into()), pass.grid_z()];
     let mut kernel = builder.finish(Launch { block: [32, WARPS as u32, 1], grid });
-    // Left alone, nvcc spills registers to have more blocks resident.
+    // Without a request, nvcc spills registers for more resident blocks.
     kernel.min_blocks = 1;
     Ok(kernel)
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct Across<'a> {
     /// The columns.
     pub lanes: &'a Lanes,
-    /// Its steps.
+    /// The steps.
     pub axis: &'a Axis,
 }
 
@@ -23,13 +23,13 @@ impl Across<'_> {
         self.lift_all(b, std::slice::from_ref(row));
     }
 
-    /// Lifts rows in place, step by step: while one waits for its shuffles, others go on.
+    /// Lifts rows in place, step by step: while one row waits for its shuffles, others proceed.
     pub fn lift_all(&self, b: &mut Builder, rows: &[Row]) {
         if rows.iter().any(|row| row.form != Form::Single) {
             return self.lift_pairs(b, rows);
         }
         if self.lanes.held.border == Border::Zero {
-            // What was loaded, or lifted vertically, beyond the border.
+            // Samples beyond the border were loaded, or lifted vertically.
             for phase in [Phase::Even, Phase::Odd] {
                 rows.iter().for_each(|row| self.restore(b, phase, row));
             }
@@ -51,11 +51,11 @@ impl Across<'_> {
         }
     }
 
-    /// Multiplies the first and the last column of the image, and what stands for them.
+    /// Multiplies the first and last column of the image, and their reflections.
     fn scale_ends(&self, b: &mut Builder, rows: &[Row], factor: f64) {
         let (held, columns) = (&self.lanes.held, self.lanes.held.columns());
         if let Some([first, last]) = self.lanes.ends {
-            // What is beyond them is not read.
+            // Columns beyond them are not read.
             for (row, (column, is_end)) in rows.iter().flat_map(|row| [(row, (0, first)), (row, (columns - 1, last))]) {
                 b.set(row.place(column), row.at(column) * held.end_factor(is_end.into(), factor));
             }
@@ -70,7 +70,7 @@ impl Across<'_> {
         });
     }
 
-    /// Lifts rows of 16-bit integers that stand in pairs, by phase, with steps that are dot products and a border rule that asks for no more than steps.
+    /// Lifts rows of 16-bit integers packed by phase. All steps must be dot products, and the border rule an extension.
     fn lift_pairs(&self, b: &mut Builder, rows: &[Row]) {
         for step in self.axis.actions.iter().filter_map(Action::step) {
             for row in rows {
@@ -87,7 +87,7 @@ impl Across<'_> {
         let registers = half / 2;
         let (target, other) = (step.target(), step.target().other());
         let at = |phase: Phase, register: i32| row.register(phase.parity() as i32 * registers + register);
-        // What other lanes hold: register, counted from the lane's first → value.
+        // Values of other lanes by register, counted from the lane's first.
         let mut away: BTreeMap<i32, LocalId> = BTreeMap::new();
         let wanted = (0..registers).flat_map(|m| dots.reads().into_iter().map(move |j| m + j));
         for register in wanted.filter(|r| !(0..registers).contains(r)) {
@@ -102,7 +102,7 @@ impl Across<'_> {
             let q = other.parity() as i32;
             for (register, id) in &mut away {
                 let at_end = if *register < 0 { first } else { last };
-                // The mirror images of its two; of one that is not the lane's own, nothing is read.
+                // The mirror images of the register's two samples. If one is not the lane's own, no step reads it.
                 let images =
                     [0, 1].map(|h| self.image(2 * register + h, q)).map(|i| (0..half).contains(&i).then_some(i));
                 let Some(some) = images[0].or(images[1]) else { continue };
@@ -121,12 +121,12 @@ impl Across<'_> {
         }
     }
 
-    /// The mirror image of a sample of phase q beyond the lane at a border, by index from the lane's first.
+    /// Index of the mirror image of a sample of phase q beyond the lane at a border. Both count from the lane's first.
     fn image(&self, index: i32, q: i32) -> i32 {
         if index < 0 { -q - index } else { self.lanes.held.columns() - 1 - q - index }
     }
 
-    /// A stage of a lattice. Of a pair that two lanes share, each computes its own sample.
+    /// A lattice stage. If two lanes share a pair, each computes its own sample.
     fn stage(&self, b: &mut Builder, stage: &PairStage, row: &Row) {
         let (columns, arith) = (self.lanes.held.columns(), self.lanes.held.arith);
         b.comment(format!("row: {}", crate::describe::stage(stage)));
@@ -151,7 +151,7 @@ impl Across<'_> {
         let half = self.lanes.held.columns() / 2;
         let (p, q) = (step.target().parity() as i32, step.target().other().parity() as i32);
         b.comment(format!("row: {}", crate::describe::step(step)));
-        // What other lanes hold of the phase that is read: (lanes away, element) → value.
+        // Values of other lanes of the phase read: (lanes away, element) → value.
         let mut away: BTreeMap<(i32, i32), LocalId> = BTreeMap::new();
         let offsets = step_offsets(step);
         for e in 0..half {
@@ -169,7 +169,7 @@ impl Across<'_> {
         }
         if let Some([first, last]) = self.lanes.ends {
             for (&(lanes, element), id) in &mut away {
-                // The mirror image of a position of the phase that is read, counted from the lane's first.
+                // The mirror image of a position of the phase read, counted from the lane's first.
                 let index = lanes * half + element;
                 let at = if lanes < 0 { first } else { last };
                 let found = Expr::from(at).select(row.at(2 * self.image(index, q) + q), Expr::from(*id));
@@ -193,7 +193,7 @@ impl Across<'_> {
         }
     }
 
-    /// Makes the columns beyond the border what the border rule says, for a phase that has just changed.
+    /// Applies the border rule to columns beyond the border, for a phase that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, row: &Row) {
         let lanes = self.lanes;
         if matches!(lanes.held.border, Border::Extend | Border::Untouched) {
@@ -231,7 +231,7 @@ impl Across<'_> {
         });
     }
 
-    /// Columns beyond the border become the mirror images of those within, wherever in the warp these are.
+    /// Sets columns beyond the border to the mirror images of columns inside, wherever in the warp these are.
     fn mirror(&self, b: &mut Builder, phase: Phase, row: &Row) {
         let lanes = self.lanes;
         let (columns, p) = (lanes.held.columns(), phase.parity() as i32);
@@ -241,7 +241,7 @@ impl Across<'_> {
             let image = Expr::Mirror(Box::new(here), Box::new(lanes.held.length(0))) + start();
             let offset = b.let_("offset", Scalar::I32, image - Expr::from(lanes.base));
             let lane = || Expr::from(offset) >> columns.ilog2() as i32;
-            // Which of its columns of this phase a lane needs differs from lane to lane.
+            // The needed column of this phase differs from lane to lane.
             for f in 0..columns / 2 {
                 let found = b.shuffle("image", lanes.held.arith.work, row.at(2 * f + p), Lane::Index(lane()));
                 let same = Expr::from(offset).and((columns - 1).into()).eq_((2 * f + p).into());
@@ -251,7 +251,7 @@ impl Across<'_> {
     }
 }
 
-/// Whether all that a step reads beyond a border has its mirror image among the lane's own columns, of which there are so many.
+/// Whether every read of a step beyond a border has its mirror image among the lane's own `columns` columns.
 pub fn reflects(step: &Step, columns: i32) -> bool {
     let (half, q) = (columns / 2, step.target().other().parity() as i32);
     let image = |index: i32| if index < 0 { -q - index } else { 2 * half - 1 - q - index };

@@ -1,4 +1,4 @@
-//! Walking down rows: what is derived from the window, and rows fetched ahead through a ring in shared memory.
+//! Walks down rows: parameters derived from the window, and rows prefetched through a ring buffer in shared memory.
 
 use super::{Axis, Border, DelayLine};
 use crate::ir::build::Builder;
@@ -7,37 +7,37 @@ use crate::schedule::Arithmetic;
 use crate::window::{Halo, Window};
 use lifting_dsl::Boundary;
 
-/// Most registers that a thread may hold in its delay line.
+/// Maximum registers of a thread's delay line.
 pub const MAX_REGISTERS: i64 = 160;
 
-/// Walks a multiprocessor that chunks are cut short for, so that small images keep it busy.
+/// Walks a multiprocessor needs to stay busy: chunks of small images are cut to reach them.
 pub const WALKS: u32 = 12;
 
-/// Most chunks of a launch: blocks in y.
+/// Maximum chunks of a launch: blocks in y.
 pub const MAX_CHUNKS: i32 = 65535;
 
-/// Row pairs of a chunk, where the image is large: measured best (docs/notebook/stream.md) for a short halo, whose rows
-/// are then still in the second-level cache when they are read again, and for a long one, which is computed again for
-/// each chunk. Kernels of one axis have it in their text, which is the same on all devices.
+/// Row pairs of a chunk of a large image, for a short halo and for a long one: measured best (docs/notebook/stream.md).
+/// A short halo's rows are still in the L2 cache when they are read again; a long halo is recomputed for each chunk.
+/// Kernels of one axis have this number in their text, which is the same on all devices.
 const CHUNK: [i32; 2] = [10, 28];
-/// The longest short halo, in row pairs.
+/// Longest short halo, in row pairs.
 const SHORT_HALO: i64 = 4;
 
-/// How a scheme walks down rows.
+/// A scheme's walk down rows.
 #[derive(Clone, Debug)]
 pub struct Descent {
     /// The window.
     pub window: Window,
-    /// Row pairs above a chunk that are read.
+    /// Row pairs read above a chunk.
     pub above: i64,
-    /// Row pairs by which results are behind the front.
+    /// Lag of results behind the front, in row pairs.
     pub delay: i64,
     /// Registers of a thread's delay line.
     pub registers: i64,
 }
 
 impl Descent {
-    /// Derives it, where a thread holds so many values of a row.
+    /// Derives the walk, for threads that hold `of_row` values of a row.
     pub fn new(
         axis: &Axis,
         halo: &Halo,
@@ -56,20 +56,20 @@ impl Descent {
         }
     }
 
-    /// Row pairs that are walked beyond a chunk.
+    /// Row pairs walked beyond a chunk.
     pub fn halo_pairs(&self) -> i64 {
         self.above + self.delay
     }
 
-    /// Row pairs of a chunk at most.
+    /// Maximum row pairs of a chunk.
     pub fn longest_chunk(&self) -> i32 {
         CHUNK[usize::from(self.halo_pairs() > SHORT_HALO)]
     }
 }
 
-/// Walks from one row pair to another through a ring of so many. `request` starts the copies of a pair into a slot,
-/// unless the walk ends before it; `take` takes the pair in a slot; then its copies are followed by those of the next
-/// pair, and `lift` does the rest. The first requests are a loop if that is said: less to fetch.
+/// Walks from one row pair to another through a ring of `ring` pairs. `request` starts the copies of a pair into a
+/// slot, unless the walk ends before it. `take` takes the pair in a slot; then the copies of the next pair start, and
+/// `lift` does the rest. If `looped`, the first requests are a loop, which has fewer instructions.
 pub fn walk_down(
     b: &mut Builder,
     (ring, looped): (u32, bool),
@@ -79,7 +79,7 @@ pub fn walk_down(
     lift: impl FnOnce(&mut Builder, &Expr),
 ) {
     let last = ring as i32 - 1;
-    b.comment(format!("{last} pairs of rows are on their way before the first is needed"));
+    b.comment(format!("{last} row pairs are in flight before the first is needed"));
     let first = |b: &mut Builder, ahead: Expr| {
         request(b, Expr::from(from) + ahead.clone(), ahead);
         b.push(Stmt::CommitCopies);

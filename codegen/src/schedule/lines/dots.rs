@@ -1,14 +1,17 @@
-//! Lifting steps on 16-bit integers that stand in pairs, two in a register, without taking them apart: neighbours of a phase, or samples of two lines that are lifted alike.
+//! Dot-product lifting of packed 16-bit integers, two in a register, without unpacking. A pair is two neighbours of a
+//! phase, or samples of two lines that are lifted alike.
 //!
-//! What a step sums is a dot product with each register that holds something it reads ([`Expr::Dot`]), its result 16 bits of a 32-bit word, and two of these make a pair again
-//! ([`crate::ir::BinOp::Pack`]). Of the two results of a register one is shifted and added to the old sample, the other has the old sample as one more term and is moved to where a byte begins instead of shifted: so
-//! half of the instructions are of the one kind that a multiprocessor has units for, half of the other.
+//! A step's sum is a chain of dot products with the registers it reads ([`Expr::Dot`]). Its result is 16 bits of a
+//! 32-bit word, and two results are packed into a pair again ([`crate::ir::BinOp::Pack`]). One of a register's two
+//! results is shifted and added to the old sample. The other has the old sample as one more term, and is moved to a
+//! byte boundary instead of shifted. So half of the instructions use one kind of unit of a multiprocessor, and half the
+//! other.
 
 use crate::ir::Expr;
 use lifting_dsl::{IntegerStep, Op, Step, Tap};
 use std::collections::BTreeMap;
 
-/// Most dot products for one weight.
+/// Maximum dot products for one weight.
 const MAX_PARTS: u32 = 2;
 
 /// A step whose sums are dot products.
@@ -17,32 +20,32 @@ pub struct Dots<'a> {
     step: &'a IntegerStep,
 }
 
-/// Registers of pairs that are summed, with the weights of their halves.
+/// Summed registers of pairs, with the weights of their halves.
 pub type Terms = Vec<(Expr, [i32; 2])>;
 
-/// Which results of a pair are wanted.
+/// Selects the results of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// That of the low half, of an even index.
+    /// The low half, of an even index.
     Low,
-    /// That of the high half.
+    /// The high half.
     High,
-    /// Both.
+    /// Both halves.
     Both,
 }
 
 impl<'a> Dots<'a> {
-    /// If the step's weights are 8 bits or two times as much, and no sum of 16-bit samples wraps.
+    /// The step, if its weights fit 8 bits or twice as much, and no sum of 16-bit samples wraps.
     pub fn of(step: &'a Step) -> Option<Dots<'a>> {
         let Step::Integer(step) = step else { return None };
         let small = step.taps.iter().all(|tap| tap.weight.unsigned_abs() <= MAX_PARTS * i8::MAX as u32);
-        // A result, before it is shifted, has the old sample in it.
+        // Before the shift, a result includes the old sample.
         let weights: i64 = step.taps.iter().map(|tap| i64::from(tap.weight).abs()).sum();
         let most = ((weights + (1 << step.shift)) << 15) + i64::from(step.rounding).abs() + (1 << step.shift);
         (small && most < 1 << 31).then_some(Dots { step })
     }
 
-    /// Registers that the results of register m are computed from, counted from m.
+    /// Registers that the results of register m read, relative to m.
     pub fn reads(self) -> Vec<i32> {
         let of_half = |half: usize| self.weights(half).into_keys();
         let mut all: Vec<i32> = (0..2).flat_map(of_half).collect();
@@ -51,7 +54,7 @@ impl<'a> Dots<'a> {
         all
     }
 
-    /// By register, counted from that of the result: the weights of its halves.
+    /// Weights of the halves of each register, relative to the result's.
     fn weights(self, half: usize) -> BTreeMap<i32, [i32; 2]> {
         let mut all = BTreeMap::new();
         for tap in &self.step.taps {
@@ -62,7 +65,8 @@ impl<'a> Dots<'a> {
         all
     }
 
-    /// What the shift is of: all terms but the old sample. To subtract what is rounded down is to add what is rounded up.
+    /// The sum before the shift: all terms but the old sample. Subtracting a value rounded down equals adding it
+    /// rounded up.
     fn sum(self, terms: Terms) -> Expr {
         let start = match self.step.op {
             Op::Add => self.step.rounding,
@@ -79,13 +83,13 @@ impl<'a> Dots<'a> {
         sum
     }
 
-    /// A result in the lower half of a word, of whose upper half nothing is said.
+    /// A result in the low half of a word; the high half is undefined.
     fn low(self, (old, half): (Expr, usize), terms: Terms) -> Expr {
         let old = if half == 0 { old } else { old >> 16 };
         old + (self.sum(terms) >> self.step.shift as i32)
     }
 
-    /// A result in two bytes of a word, and which is the first.
+    /// A result in two bytes of a word, and the index of the first.
     fn high(self, (old, half): (Expr, usize), terms: Terms) -> (Expr, u8) {
         let shift = self.step.shift as i32;
         if half == 0 || shift > 6 {
@@ -95,7 +99,7 @@ impl<'a> Dots<'a> {
         if shift == 0 { (sum, 0) } else { (sum << (8 - shift), 1) }
     }
 
-    /// The new pair of a register: `old` is what stands there, `read(j)` the register of the phase that is read, so many after it.
+    /// The new pair of a register with the old value `old`. `read(j)` is the register of the other phase j after it.
     pub fn value(self, wanted: Wanted, old: &Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
         let mut terms = |half: usize| self.weights(half).into_iter().map(|(j, weights)| (read(j), weights)).collect();
         let at = |half: usize| (old.clone(), half);
@@ -109,14 +113,14 @@ impl<'a> Dots<'a> {
         }
     }
 
-    /// A new pair of samples: where the old ones are, in which half of a register, and what is summed for each.
+    /// A new pair of samples, from the old ones (a register and a half for each) and the terms of each sum.
     pub fn pair(self, [old_low, old_high]: [(Expr, usize); 2], [low, high]: [Terms; 2]) -> Expr {
         let low = self.low(old_low, low);
         let (high, byte) = self.high(old_high, high);
         low.pack_from(0, high, byte)
     }
 
-    /// The samples that the step reads where registers have those of two lines, which it does not mix: offsets, and weights for the line in one half.
+    /// Reads of the step in registers that hold two separate lines: offsets, and weights for the line in `half`.
     pub fn line(self, half: usize) -> Vec<(i32, [i32; 2])> {
         let of = |tap: &Tap| {
             let mut weights = [0; 2];
@@ -126,7 +130,8 @@ impl<'a> Dots<'a> {
         self.step.taps.iter().map(of).collect()
     }
 
-    /// The samples of a line that the step reads, in words of one and the next: offset of the first, and weights. Of one sample alone, or with gaps, none.
+    /// Reads of the step in words of two consecutive samples of a line: offset of the first, and weights. Empty for a
+    /// single sample or for reads with gaps.
     pub fn words(self) -> Vec<(i32, [i32; 2])> {
         let weights: Vec<(i32, i32)> = self.step.taps.iter().map(|tap| (tap.offset, self.weight(tap))).collect();
         if weights.len() < 2 || weights.windows(2).any(|w| w[1].0 != w[0].0 + 1) {
@@ -155,7 +160,7 @@ mod tests {
     use crate::schedule::lift::{Arithmetic, step_value};
     use lifting_dsl::Phase;
 
-    /// What an expression without variables is.
+    /// Value of an expression without variables.
     fn value(e: &Expr) -> i32 {
         use crate::ir::{BinOp, Literal, Scalar};
         match e {
@@ -192,7 +197,7 @@ mod tests {
         let mut random = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let word = (seed >> 8) as i32;
-            // Extremes as often as not.
+            // Half of the samples are extremes.
             [i16::MIN, i16::MAX, word as i16, (word >> 4) as i16][(word & 3) as usize]
         };
         for shift in 0..=12 {
@@ -226,14 +231,14 @@ mod tests {
                     assert_eq!(found(Wanted::Both), pair(wanted), "{step:?}");
                     assert_eq!(found(Wanted::Low), pair([wanted[0], old[1]]));
                     assert_eq!(found(Wanted::High), pair([old[0], wanted[1]]));
-                    // As if the neighbours were samples of two lines, one of which begins a sample later.
+                    // As if the neighbours were samples of two lines; one line begins a sample later.
                     let line = |half: usize| {
                         let register = |j: i32| pair([other[(8 + j) as usize], other[(9 + j) as usize]]);
                         dots.line(half).into_iter().map(|(j, weights)| (Expr::from(register(j)), weights)).collect()
                     };
                     let olds = [0, 1].map(|half| (was.clone(), half));
                     assert_eq!(value(&dots.pair(olds, [0, 1].map(line))), pair(wanted));
-                    // And in words of a line and the next, the old samples in words of their own.
+                    // In words of consecutive samples too, with each old sample in its own word.
                     let words = dots.words();
                     assert_eq!(words.is_empty(), step.index_support().is_none_or(|(lo, hi)| lo == hi));
                     if words.is_empty() {
@@ -251,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_which_a_sum_might_wrap_are_none() {
+    fn steps_with_wrapping_sums_are_refused() {
         let step = |weight: i32, shift: u32| {
             let taps = vec![Tap { offset: 0, weight }];
             Step::Integer(IntegerStep { target: Phase::Odd, op: Op::Add, taps, rounding: 0, shift })

@@ -1,7 +1,8 @@
 //! Vertical lifting as a delay line: the sliding window, held in registers.
 //!
-//! Slot j of a phase holds the row of that phase in pair `front − j`. Step s works on slot B + lag/2 and reads slots of the
-//! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
+//! Slot j of a phase holds the row of that phase in pair `front − j`. Step s works on slot B + lag/2 and reads slots of
+//! the other phase. When the front advances, every row moves up one slot. Rows that no later step reads are dead, and
+//! cost no register.
 
 use super::{Axis, Border, Dots, Form, Held, Row, zeros};
 use crate::action::Action;
@@ -11,7 +12,7 @@ use crate::schedule::{pair_values, set_pair, step_value};
 use crate::window::Window;
 use lifting_dsl::{PairStage, Phase, Step};
 
-/// Number of slots of each phase: as many as the results and every read need.
+/// Number of slots of each phase, enough for the results and every read.
 fn depths(actions: &[Action], window: &Window, border: Border) -> [i32; 2] {
     let slots = window.slots();
     let results = window.delay() as i32;
@@ -35,21 +36,22 @@ fn depths(actions: &[Action], window: &Window, border: Border) -> [i32; 2] {
 pub struct DelayLine<'a> {
     held: &'a Held,
     axis: &'a Axis,
-    /// Which axis the window slides along (1: y, 2: z).
+    /// Axis along which the window slides (1: y, 2: z).
     along: usize,
     slots: Vec<i32>,
     depths: [i32; 2],
     rows: [LocalId; 2],
     form: Form,
-    /// What the step of each action reads, if in words.
+    /// The words that the step of each action reads, if it reads words.
     words: Vec<Option<Words>>,
 }
 
-/// What a step of dot products reads, column by column in words of two rows: of slot j, the sample of that row in the lower half, and in the upper one that of the row after it, in slot j − 1. So a product is of two
-/// samples. The step makes the youngest words when it is applied; the others are those that it made before.
+/// Reads of a step of dot products: words of two rows, for each column. The word of slot j has that row's sample in its
+/// low half and the next row's, from slot j − 1, in its high half. So a product covers two samples. A step makes its
+/// youngest words when it is applied; the older ones remain from before.
 struct Words {
     array: LocalId,
-    /// Of the rows.
+    /// Phase of the rows.
     phase: Phase,
     /// Slots of words.
     youngest: i32,
@@ -58,7 +60,7 @@ struct Words {
 }
 
 impl Words {
-    /// Of a step that is applied so many slots behind the front, if words serve it.
+    /// Words of a step applied `slot` pairs behind the front, if words suit it.
     fn declare(b: &mut Builder, held: &Held, action: &Action, slot: i32) -> Option<Words> {
         let step = action.step()?;
         let words = Dots::of(step)?.words();
@@ -76,14 +78,15 @@ impl Words {
         Expr::Elem(self.array, Box::new(self.index(slot, column)))
     }
 
-    /// Registers that move on with the window.
+    /// Registers that move with the window.
     fn registers(&self) -> i32 {
         (self.oldest + 1 - self.youngest) * self.columns
     }
 }
 
 impl<'a> DelayLine<'a> {
-    /// Values that a thread holds, so many of a row: the slots that live from one pair to the next, and the pair at the front.
+    /// Values that a thread holds, `of_row` for each row: the slots that live from one pair to the next, and the pair
+    /// at the front.
     pub fn values(actions: &[Action], window: &Window, border: Border, of_row: u32) -> i64 {
         let [even, odd] = depths(actions, window, border);
         i64::from(even + odd) * i64::from(of_row)
@@ -94,7 +97,7 @@ impl<'a> DelayLine<'a> {
         DelayLine::declare_as(b, held, axis, (window, along), Form::Single)
     }
 
-    /// The same, of rows in another form: of steps that are dot products, under a border rule that asks for no more than steps.
+    /// [`DelayLine::declare`] for packed rows: all steps must be dot products, and the border rule an extension.
     pub fn declare_as(
         b: &mut Builder,
         held: &'a Held,
@@ -127,7 +130,7 @@ impl<'a> DelayLine<'a> {
         self.form.registers(self.held.columns())
     }
 
-    /// The scalings that precede all lifting, on the pair at the front.
+    /// Applies the scalings that precede all lifting, on the pair at the front.
     pub fn scale_first(&self, b: &mut Builder, front: &Expr) {
         if self.held.doubled_ends {
             let rows = [Phase::Even, Phase::Odd].map(|phase| (phase, self.row(phase, 0)));
@@ -137,14 +140,14 @@ impl<'a> DelayLine<'a> {
             self.apply(b, step, 0);
         }
         if self.held.border == Border::Zero {
-            // Rows beyond the border were loaded from within, and may have been lifted horizontally.
+            // Rows beyond the border were loaded from inside, and may have been lifted horizontally.
             for phase in [Phase::Even, Phase::Odd] {
                 self.restore(b, phase, 0, front.clone());
             }
         }
     }
 
-    /// Every lifting step, or stage, on the pair that it can finish now.
+    /// Applies every lifting step, or stage, to the pair that it can finish now.
     pub fn lift(&self, b: &mut Builder, front: &Expr) {
         let mut before: Option<&Words> = None;
         for ((action, slot), words) in self.axis.actions.iter().zip(&self.slots).zip(&self.words) {
@@ -163,7 +166,7 @@ impl<'a> DelayLine<'a> {
         }
     }
 
-    /// A stage on the even row of a slot and the odd row beside it.
+    /// A stage on the even row of a slot and the neighbouring odd row.
     fn turn(&self, b: &mut Builder, stage: &PairStage, slot: i32) {
         b.unrolled("c", 0, self.held.columns(), 1, |b, c| {
             let even = self.element(Phase::Even, slot, &c);
@@ -197,7 +200,8 @@ impl<'a> DelayLine<'a> {
         });
     }
 
-    /// A step of dot products on the rows of a slot: it reads words, if they serve it, and the rows themselves may be in those that the step just before has read.
+    /// Applies a step of dot products to the rows of a slot. It reads its words, if it has them. The rows themselves
+    /// may be in the words of the previous step.
     fn apply_pairs(&self, b: &mut Builder, step: &Step, slot: i32, (words, before): (Option<&Words>, Option<&Words>)) {
         let (target, dots) = (step.target(), Dots::of(step).expect("steps are dot products"));
         let in_words = before.filter(|w| w.phase == target && (w.youngest..=w.oldest).contains(&slot));
@@ -225,7 +229,7 @@ impl<'a> DelayLine<'a> {
         });
     }
 
-    /// The words of the row that a step reads for the first time, and the one before it.
+    /// Makes the words of the row that a step reads for the first time, and of the row before it.
     fn make_youngest(&self, b: &mut Builder, words: &Words) {
         let youngest = words.youngest;
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
@@ -242,7 +246,7 @@ impl<'a> DelayLine<'a> {
         });
     }
 
-    /// Makes rows beyond the border what the border rule says, for a row of index `k` that has just changed.
+    /// Applies the border rule to rows beyond the border, after a row of index `k` has changed.
     fn restore(&self, b: &mut Builder, phase: Phase, slot: i32, k: Expr) {
         let columns = self.held.columns();
         let (first, last) = (self.held.first_index(self.along, phase), self.held.last_index(self.along, phase));
@@ -254,7 +258,7 @@ impl<'a> DelayLine<'a> {
         };
         let slot_value = |from: i32| move |c: &Expr| self.value(phase, from, c);
         match self.held.border {
-            // A walk has no mirror images of rows: it is not made for that.
+            // Walks hold no mirror images of rows and are not used with that rule.
             Border::Extend | Border::Mirror | Border::Untouched => {}
             Border::Zero => {
                 let zero = self.held.arith.zero();
@@ -271,7 +275,7 @@ impl<'a> DelayLine<'a> {
         }
     }
 
-    /// Multiplies the first and the last row, and what stands for them, among rows of pair k.
+    /// Multiplies the first and last row, and their reflections, among the rows of pair k.
     fn scale_ends(&self, b: &mut Builder, rows: &[(Phase, Row)], k: &Expr, factor: f64) {
         let position = || k.clone() << 1;
         b.if_(self.held.has_ends(self.along, position(), position() + 2), |b| {
@@ -286,7 +290,7 @@ impl<'a> DelayLine<'a> {
         });
     }
 
-    /// Copies the finished row of a phase, that of pair k, with its last scaling, into an array of its own.
+    /// Copies the finished row of a phase in pair k, with its last scaling, into a separate array.
     pub fn result(&self, b: &mut Builder, (phase, k): (Phase, &Expr), slot: i32, into: LocalId) {
         let scale = self.axis.last.iter().filter(|s| s.target() == phase);
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
@@ -300,10 +304,10 @@ impl<'a> DelayLine<'a> {
         }
     }
 
-    /// The front moves on: every row moves up one slot.
+    /// Advances the front: every row moves up one slot.
     pub fn shift(&self, b: &mut Builder) {
         let columns = self.registers();
-        b.comment("the front moves on");
+        b.comment("advance the front");
         let rows = self.rows.into_iter().zip(self.depths).map(|(array, depth)| (array, depth * columns, columns));
         let words = self.words.iter().flatten().map(|words| (words.array, words.registers(), words.columns));
         for (array, len, columns) in rows.chain(words).filter(|(_, len, columns)| len > columns) {

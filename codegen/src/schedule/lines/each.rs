@@ -1,4 +1,4 @@
-//! Kernels that have a line a thread, wherever lines lie.
+//! Kernels with one line a thread, for lines in any layout.
 
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Launch, ParamId, Scalar};
@@ -6,10 +6,10 @@ use crate::ir::{Builtin, Expr, Launch, ParamId, Scalar};
 /// Threads of a block.
 const BLOCK: u32 = 128;
 
-/// Parameters that say where lines are.
+/// Parameters that locate lines.
 pub(in crate::schedule) struct EachLine {
     lines: ParamId,
-    /// Samples from one to the next of a line.
+    /// Samples from one sample of a line to the next.
     pub(in crate::schedule) step: ParamId,
     pitch: ParamId,
     stride: ParamId,
@@ -28,7 +28,7 @@ impl EachLine {
         }
     }
 
-    /// What each thread does with its lines, of which it is told where the first sample is.
+    /// Runs `body` for each of the thread's lines, with the index of its first sample.
     pub(in crate::schedule) fn run(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, &Expr)) {
         let x = Expr::from(Builtin::BlockX) * BLOCK as i32 + Expr::from(Builtin::ThreadX);
         let x = b.let_("line", Scalar::I32, x);
@@ -42,7 +42,7 @@ impl EachLine {
         });
     }
 
-    /// So many rows of blocks, each of which has all lines.
+    /// The launch with `rows` rows of blocks, each over all lines.
     pub(in crate::schedule) fn launch(&self, rows: Expr) -> Launch {
         let blocks = (Expr::from(self.lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
         Launch { block: [BLOCK, 1, 1], grid: [blocks, rows, Expr::from(self.batch).min(Expr::i32(65535))] }

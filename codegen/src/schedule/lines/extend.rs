@@ -1,4 +1,5 @@
-//! Columns beyond the border of an image whose rows are whole vectors: taken from the lanes that hold what stands for them, so that a warp at a border loads as all others do.
+//! Extension of images of whole vectors: lanes beyond a border take samples from other lanes, so that a warp at a
+//! border loads like all others.
 
 use super::{Lanes, Row};
 use crate::ir::build::Builder;
@@ -24,7 +25,8 @@ impl Lanes {
         b.let_("inner_x", Scalar::I32, inner)
     }
 
-    /// Whether images may be so narrow that [`Lanes::extend`] does not find in the warp what it looks for: those of at most so many columns.
+    /// Whether the image is so narrow, at most `halo_lanes` lanes, that [`Lanes::extend`] may not find its sources in
+    /// the warp. `None` if that cannot happen.
     pub fn narrow(&self, halo_lanes: i32) -> Option<Expr> {
         match self.held.boundary {
             Boundary::WholeSymmetric | Boundary::Edge => {
@@ -34,8 +36,9 @@ impl Lanes {
         }
     }
 
-    /// Gives the lanes beyond the border what the border rule says, in rows of which all others hold their own columns; of images that are not narrow. `zero` is kept by the steps
-    /// ([`super::Across`]), and what repeats was loaded.
+    /// Sets the lanes beyond the border by the border rule, where all other lanes hold their own columns. The
+    /// image must not be [`Lanes::narrow`]. The steps keep `zero` ([`super::Across`]), and periodic samples were
+    /// loaded.
     pub fn extend(&self, b: &mut Builder, rows: &[Row]) {
         if matches!(self.held.boundary, Boundary::Periodic | Boundary::Zero) {
             return;
@@ -57,7 +60,8 @@ impl Lanes {
             Side::Right => x().ge(self.held.length(0)),
         };
         let beyond = b.let_("beyond", Scalar::Bool, beyond);
-        // Of each column: the lane that has what stands for it, and which of its columns that is. Positions are counted from a multiple of a lane's columns.
+        // For each column: the lane that holds its source, and the source's column there. Positions count from a
+        // multiple of a lane's columns.
         let last = Expr::from(b.warp() - 1);
         let sources: Vec<(LocalId, i32)> = (0..columns)
             .map(|c| {
@@ -68,7 +72,7 @@ impl Lanes {
                     (_, Side::Right) => ((self.held.length(0) - 1) * 2 - (x() + c), (2 * columns - 2 - c) % columns),
                 };
                 let lane = (position - Expr::from(self.base)) >> columns.ilog2() as i32;
-                // Lanes that are not asked may look anywhere.
+                // Lanes inside the image may read any lane.
                 (b.let_("lane", Scalar::I32, lane.max(0.into()).min(last.clone())), column)
             })
             .collect();

@@ -6,30 +6,30 @@ use crate::ir::{Builtin, Expr, LocalId, Scalar};
 use crate::schedule::Arithmetic;
 use lifting_dsl::{Boundary, Phase};
 
-/// What registers hold: a run of columns a thread, their arithmetic, and the image that they are of.
+/// The contents of registers: a run of columns a thread, their arithmetic, and their image.
 #[derive(Clone)]
 pub(in crate::schedule) struct Held {
     pub(in crate::schedule) arith: Arithmetic,
     pub(in crate::schedule) boundary: Boundary,
     pub(in crate::schedule) border: Border,
-    /// Columns a thread; a power of two where lanes have them beside one another.
+    /// Columns a thread; a power of two if lanes have neighbouring columns.
     pub(in crate::schedule) columns: u32,
     /// First position along each axis (0: x, 1: y, 2: z).
     pub(in crate::schedule) start: [Expr; 3],
     /// Samples along each axis.
     pub(in crate::schedule) length: [Expr; 3],
-    /// [`Options::doubled_ends`](crate::schedule::Options::doubled_ends), along every axis that is lifted.
+    /// [`Options::doubled_ends`](crate::schedule::Options::doubled_ends), along every lifted axis.
     pub(in crate::schedule) doubled_ends: bool,
 }
 
 impl Held {
-    /// The same, where the first column and row are known to be at even positions.
+    /// This with the first column and row at even positions.
     pub(in crate::schedule) fn at_even_positions(self) -> Held {
         let [_, _, z] = self.start;
         Held { start: [0.into(), 0.into(), z], ..self }
     }
 
-    /// The same where all that is held is inside, and nothing of it an end.
+    /// This for columns inside the image, none of them an end.
     pub(in crate::schedule) fn inside(self) -> Held {
         Held { doubled_ends: false, ..self }
     }
@@ -38,18 +38,18 @@ impl Held {
         self.columns as i32
     }
 
-    /// Whether the first or the last sample along an axis stands at one of some positions.
+    /// Whether the first or the last sample along an axis is at one of the positions `from..to`.
     pub(in crate::schedule) fn has_ends(&self, axis: usize, from: Expr, to: Expr) -> Expr {
         from.le(self.start(axis)).or(to.ge(self.end(axis)))
     }
 
-    /// Samples from one end along an axis to the next, where the axis goes on by reflection: what stands for the first
-    /// or the last sample is as many, or a multiple of that, away from the first.
+    /// Samples from one end along an axis to the next, where reflection extends the axis. The reflections of the first
+    /// and last sample are at multiples of this distance from the first.
     pub(in crate::schedule) fn between_ends(&self, b: &mut Builder, axis: usize) -> LocalId {
         b.let_("between_ends", Scalar::I32, (self.length(axis) - 1).max(1.into()))
     }
 
-    /// How many samples after an end a position is, 0 if it is one.
+    /// Samples from the last end before a position to it, 0 at an end.
     pub(in crate::schedule) fn after_end(
         &self,
         b: &mut Builder,
@@ -61,13 +61,13 @@ impl Held {
         b.let_("after_end", Scalar::I32, Expr::Wrap(from_start, Box::new(between.into())))
     }
 
-    /// The same of the next position.
+    /// [`Held::after_end`] of the next position.
     pub(in crate::schedule) fn next_after_end(after: LocalId, between: LocalId) -> Expr {
         let next = || Expr::from(after) + 1;
         next().lt(between.into()).select(next(), 0.into())
     }
 
-    /// `factor` if it is an end, else 1.
+    /// `factor` at an end, else 1.
     pub(in crate::schedule) fn end_factor(&self, is_end: Expr, factor: f64) -> Expr {
         is_end.select(self.arith.number(factor), self.arith.number(1.0))
     }
@@ -106,7 +106,7 @@ impl Held {
         k.clone().ge(self.first_index(axis, phase)).and(k.le(self.last_index(axis, phase)))
     }
 
-    /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
+    /// Index inside the signal of the sample loaded for index k of a phase.
     pub(in crate::schedule) fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
         let length = || Box::new(self.length(axis));
         let p = phase.parity() as i32;
@@ -118,8 +118,7 @@ impl Held {
         }
     }
 
-    /// The index, counted from the signal's first sample, of the one that stands for a position when samples are
-    /// loaded.
+    /// Index, counted from the signal's first sample, of the sample loaded for a position.
     pub(in crate::schedule) fn serve_position(&self, axis: usize, position: Expr) -> Expr {
         let from_start = |position: Expr| position - self.start(axis);
         let length = || Box::new(self.length(axis));
@@ -135,7 +134,7 @@ impl Held {
         }
     }
 
-    /// The same of a row under an extension, where one reflection or one period leads to the signal.
+    /// Row loaded for a position under an extension, if one reflection or one period leads to the signal.
     pub(in crate::schedule) fn serve_near(&self, b: &mut Builder, position: Expr) -> LocalId {
         let row = b.let_("row", Scalar::I32, position - self.start(1));
         let (row, height) = (|| Expr::from(row), || self.length(1));
@@ -147,7 +146,7 @@ impl Held {
         b.let_("served", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)))
     }
 
-    /// Where index k of a phase along an axis stands in that phase's band, counted from the first.
+    /// Index of a phase's sample k in that phase's band along an axis, counted from the first.
     pub(in crate::schedule) fn in_band(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
         match phase {
             Phase::Even => k - self.start(axis),
@@ -163,8 +162,8 @@ impl Held {
         }
     }
 
-    /// The row, counted from the first, that stands for row k of a phase when samples are loaded. It is computed for
-    /// every row: reflections are tried cheaply first.
+    /// The row, counted from the first, loaded for row k of a phase. It is computed for every row, so a cheap
+    /// reflection is tried first.
     pub(in crate::schedule) fn serve_row(&self, b: &mut Builder, phase: Phase, k: Expr) -> Expr {
         let p = phase.parity() as i32;
         if self.border == Border::Untouched {
@@ -195,16 +194,16 @@ pub(in crate::schedule) struct Lanes {
     pub(in crate::schedule) x: LocalId,
     /// Whether the warp's columns reach beyond the image (warp-uniform).
     pub(in crate::schedule) at_border: LocalId,
-    /// Whether the lane's first column is the image's first, and its last the last, if steps are to look for what lies
-    /// beyond among the lane's own columns.
+    /// Whether the lane's first column is the image's first, and whether its last is the last. Set if steps read beyond
+    /// a border among the lane's own columns.
     pub(in crate::schedule) ends: Option<[LocalId; 2]>,
-    /// Whether the warp has the image's first or last column (warp-uniform), and which columns of the lane stand for
-    /// one, a bit each, if they are doubled ([`Held::doubled_ends`]).
+    /// Whether the warp has the image's first or last column (warp-uniform), and a bit mask of the lane's columns that
+    /// are or reflect one. Set if ends are doubled ([`Held::doubled_ends`]).
     pub(in crate::schedule) doubled: Option<[LocalId; 2]>,
 }
 
 impl Lanes {
-    /// Columns from `x` on, of a warp whose first are those from `base` on.
+    /// Columns from `x` on, in a warp whose first columns are those from `base` on.
     pub(in crate::schedule) fn new(b: &mut Builder, held: Held, [base, x, at_border]: [LocalId; 3]) -> Lanes {
         let doubled = held.doubled_ends.then(|| {
             let to = Expr::from(base) + b.warp() * held.columns();
@@ -221,14 +220,13 @@ impl Lanes {
         Lanes { held, base, x, at_border, ends: None, doubled }
     }
 
-    /// The same where all columns are known to be inside the image, and none of them its first or last one.
+    /// This for columns inside the image, none of them its first or last.
     pub(in crate::schedule) fn inside(&self) -> Lanes {
         Lanes { held: self.held.clone().inside(), doubled: None, ..self.clone() }
     }
 
-    /// Those of a tile, and whether a lane has results: blocks beside one another have tiles beside one another, each
-    /// of so many lanes with results, after halo lanes on the left. A border is near if it is so many columns `before`
-    /// the first lane's.
+    /// The lanes of a tile, and whether a lane has results. Neighbouring blocks have neighbouring tiles of `useful`
+    /// lanes with results, after `left` halo lanes. A border is near within `before` columns of the first lane.
     pub(in crate::schedule) fn of_tile(
         b: &mut Builder,
         held: Held,
@@ -239,7 +237,7 @@ impl Lanes {
         let lane = || Expr::from(Builtin::ThreadX);
         let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
         let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
-        // An end that is doubled is at the border.
+        // A doubled end is at the border.
         let doubled = i32::from(held.doubled_ends);
         let starts = Expr::from(base).lt(held.start(0) + before.max(doubled));
         let ends = (Expr::from(base) + (b.warp() * c + doubled)).gt(held.end(0));
@@ -249,8 +247,8 @@ impl Lanes {
         (Lanes::new(b, held, [base, x, at_border]), useful)
     }
 
-    /// The same of an image that begins at position 0 and whose lanes have all or none of their columns, where steps
-    /// are to look for what lies beyond a border among a lane's own columns.
+    /// This for steps that read beyond a border among a lane's own columns. The image begins at position 0, and its
+    /// lanes have all or none of their columns.
     pub(in crate::schedule) fn reflecting(&self, b: &mut Builder) -> Lanes {
         let first = Expr::from(self.x).eq_(0.into());
         let last = (Expr::from(self.x) + self.held.columns()).eq_(self.held.length(0));

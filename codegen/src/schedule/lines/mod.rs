@@ -1,6 +1,7 @@
-//! Lifting along one axis in registers: across the columns that the lanes of a warp hold, which exchange what lies at
-//! their edges by shuffles ([`Across`]), and down them, step by step behind one another, in a delay line
-//! ([`DelayLine`]).
+//! Lifting along one axis in registers, across lanes and down columns.
+//!
+//! Across the columns that the lanes of a warp hold, lanes exchange their edge values by shuffles ([`Across`]). Down
+//! the columns, steps follow one another in a delay line ([`DelayLine`]).
 
 mod across;
 mod descent;
@@ -28,25 +29,24 @@ use lifting_dsl::{Boundary, Phase, Scheme, Step};
 /// Both phases, in order.
 pub(super) const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
-/// How a border rule is kept while steps run.
+/// Treatment of the border while steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Border {
-    /// What is loaded beyond the border is an extension that the steps keep consistent.
+    /// Samples loaded beyond the border are an extension that the steps keep consistent.
     Extend,
-    /// After each step, what lies beyond the border becomes the nearest sample of its phase.
+    /// After each step, samples beyond the border become the nearest sample of their phase.
     Edge,
-    /// What lies beyond the border is zero after each step.
+    /// Samples beyond the border are zero after each step.
     Zero,
-    /// After each step, what lies beyond the border becomes the mirror image of what lies within.
+    /// After each step, samples beyond the border become the mirror images of samples inside.
     Mirror,
-    /// Nothing beyond the border is ever read: steps stay within their own pair ([`is_local`]), and the border cuts no
-    /// pair.
+    /// No step reads beyond the border: steps stay within their own pair ([`is_local`]), and the border cuts no pair.
     Untouched,
 }
 
 impl Border {
-    /// `periodic`, and `whole-symmetric` with steps that are symmetric about their target, are extensions that lifting
-    /// keeps.
+    /// The treatment for a border rule. `periodic`, and `whole-symmetric` with steps symmetric about their target, are
+    /// extensions that lifting keeps.
     pub(super) fn of(boundary: Boundary, steps: &[Step]) -> Border {
         match boundary {
             Boundary::Periodic => Border::Extend,
@@ -58,11 +58,11 @@ impl Border {
     }
 }
 
-/// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between; or the stages of a
+/// One axis of the kernel: its steps, split into scalings at the ends and lifting in between; or the stages of a
 /// lattice.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
-    /// Scaling of the samples as they arrive, by phase.
+    /// Scaling of the samples on arrival, by phase.
     pub(super) first: Vec<Step>,
     /// Lifting steps, or stages.
     pub(super) actions: Vec<Action>,
@@ -81,23 +81,23 @@ impl Axis {
         Axis { first: steps(first), actions: actions.to_vec(), last: steps(last) }
     }
 
-    /// Whether 16-bit integers can be lifted in pairs: all steps are dot products.
+    /// Whether packed 16-bit integers can be lifted: all steps are dot products.
     pub(super) fn is_dots(&self) -> bool {
         self.first.is_empty()
             && self.last.is_empty()
             && self.actions.iter().all(|action| action.step().and_then(Dots::of).is_some())
     }
 
-    /// Resident blocks to ask the compiler for where nothing else is asked: left alone, nvcc spills registers of
-    /// lattices to have more of them resident.
+    /// Default of resident blocks to ask the compiler for. Without a request, nvcc spills registers of lattices for
+    /// more resident blocks.
     pub(super) fn min_blocks(&self) -> u32 {
         u32::from(matches!(self.actions.first(), Some(Action::Stage(_))))
     }
 
-    /// Whether what lies beyond a border stays what the border rule says while a walk passes it ([`DelayLine`]).
+    /// Checks that steps keep the border rule while a walk passes the border ([`DelayLine`]).
     ///
     /// # Errors
-    /// What `refuse` makes of the steps that do not keep it.
+    /// The result of `refuse` for the steps that break it.
     pub(super) fn check_walk(
         &self,
         border: Border,
@@ -115,28 +115,28 @@ impl Axis {
         Ok(())
     }
 
-    /// Whether under a border rule the steps find what they read beyond a border among a lane's own columns, so that
-    /// nothing need stand there.
+    /// Whether steps beyond a border read only a lane's own columns under a border rule, so that no extension is
+    /// stored.
     pub(super) fn reflects(&self, boundary: Boundary, border: Border, columns: u32) -> bool {
         let near = |action: &Action| action.step().is_some_and(|step| reflects(step, columns as i32));
         (boundary, border) == (Boundary::WholeSymmetric, Border::Extend) && self.actions.iter().all(near)
     }
 
-    /// Instructions of lifting for a pair of samples.
+    /// Instructions to lift a pair of samples.
     pub(super) fn operations(&self) -> f64 {
         let [operations, _] = work(&self.actions);
         operations + (self.first.len() + self.last.len()) as f64
     }
 
-    /// How many scalings stand between lifting steps.
+    /// Number of scalings between lifting steps.
     pub(super) fn scalings_between(&self) -> i64 {
         self.actions.iter().filter(|a| a.is_scaling()).count() as i64
     }
 }
 
-/// Whether a step reads the mirror image of what it reads on each side, with the same arithmetic in either direction.
+/// Whether a step's reads are mirror images of one another, with the same arithmetic in either direction.
 pub(super) fn is_symmetric(step: &Step) -> bool {
-    // Offset o mirrors to −1 − o about an even target's, to 1 − o about an odd target's position.
+    // Offset o mirrors to −1 − o about an even target's position, to 1 − o about an odd target's.
     let mirror = |o: i32| if step.target() == Phase::Even { -1 - o } else { 1 - o };
     match step {
         Step::Integer(s) => {
@@ -156,11 +156,11 @@ pub(super) fn is_local(action: &Action) -> bool {
     }
 }
 
-/// Halo lanes on the left of a warp, and lanes that store, for vectors of so many samples of so many bytes; vectors
-/// that are read may begin up to `skew` columns before a lane's.
+/// Halo lanes on the left of a warp, and lanes that store, for vectors of `columns` samples of `bytes` bytes. Loaded
+/// vectors may begin up to `skew` columns before a lane's.
 ///
 /// # Errors
-/// Lanes of halo, and how many there may be at most, where too few are left.
+/// The required and the maximum halo lanes, if too few lanes are left.
 pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> Result<(i64, i64), (i64, i64)> {
     let left = (halo.before + columns - 1) / columns;
     let right = (halo.after + skew + columns - 1) / columns;
@@ -170,7 +170,7 @@ pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> 
     if useful < sector.max(4) {
         return Err((left + right, 32 - sector.max(4)));
     }
-    // Whole sectors on every load, too, where that costs no lane.
+    // Whole sectors on every load too, where they cost no lane.
     let sector = (32 / (bytes * columns)).max(1);
     let rounded = (left + sector - 1) / sector * sector;
     Ok((if rounded + useful + right <= 32 { rounded } else { left }, useful))

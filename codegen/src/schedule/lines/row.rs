@@ -5,29 +5,30 @@ use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place, Scalar};
 use crate::schedule::Arithmetic;
 
-/// How a lane's samples of a row stand in registers.
+/// Form of a lane's samples of a row in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One in each.
+    /// One sample in each register.
     Single,
-    /// 16-bit integers, two in each, of columns beside one another: as an image's rows stand in memory.
+    /// 16-bit integers, two in each register, of neighbouring columns: as memory has an image's rows.
     Beside,
-    /// The same, of columns of one phase: as bands' rows stand in memory, and as rows are lifted. Of how many columns, a multiple of 4.
+    /// 16-bit integers, two in each register, of columns of one phase: as memory has bands' rows, and as rows are
+    /// lifted. Holds the number of columns, a multiple of 4.
     ByPhase(i32),
 }
 
 impl Form {
-    /// Of rows that are lifted: pairs by phase, or single samples.
+    /// Form of rows to lift: packed by phase, or single samples.
     pub fn of(packed: bool, columns: i32) -> Form {
         if packed { Form::ByPhase(columns) } else { Form::Single }
     }
 
-    /// Registers of so many columns.
+    /// Registers of `columns` columns.
     pub fn registers(self, columns: i32) -> i32 {
         if self == Form::Single { columns } else { columns / 2 }
     }
 
-    /// The register of a column, and which half of it; 0 is the low one.
+    /// The register of a column, and its half: 0 is low.
     fn find(self, column: i32) -> (i32, i32) {
         match self {
             Form::Single => (column, 0),
@@ -36,7 +37,7 @@ impl Form {
         }
     }
 
-    /// Columns by register, those of one in its order: all columns of a register, or none, are asked for.
+    /// Columns grouped by register, in the register's order. `columns` must have all columns of a register or none.
     pub fn units(self, columns: impl IntoIterator<Item = i32>) -> Vec<Vec<i32>> {
         let mut columns: Vec<i32> = columns.into_iter().collect();
         columns.sort_by_key(|c| self.find(*c));
@@ -50,7 +51,7 @@ pub struct Row {
     pub array: LocalId,
     /// First element.
     pub first: Expr,
-    /// How samples stand there.
+    /// Form of the samples.
     pub form: Form,
 }
 
@@ -76,7 +77,7 @@ impl Row {
         Expr::Elem(self.array, Box::new(self.first.clone() + register))
     }
 
-    /// The columns of a register of another form ([`Form::units`]), as they stand there.
+    /// The columns of a register of another form ([`Form::units`]), packed for it.
     pub fn word(&self, unit: &[i32]) -> Expr {
         let half = |column: i32| {
             let (register, half) = self.form.find(column);
@@ -88,20 +89,20 @@ impl Row {
         }
     }
 
-    /// All columns of a row of the same columns, both in pairs or neither, as they stand in this one's form.
+    /// Copies all columns of a row into this row's form. Both rows are packed, or neither is.
     pub fn copy(&self, b: &mut Builder, from: &Row, columns: i32) {
         for unit in self.form.units(0..columns) {
             self.set_word(b, &unit, from.word(&unit));
         }
     }
 
-    /// The columns of the even phase of a row in pairs by phase, as a row of their own.
+    /// The even columns of a row packed by phase, as a separate row.
     pub fn evens(&self) -> Row {
         debug_assert!(matches!(self.form, Form::ByPhase(_)));
         Row { array: self.array, first: self.first.clone(), form: Form::Beside }
     }
 
-    /// Sets the columns of a register ([`Form::units`]), which are in a word already.
+    /// Sets the columns of a register ([`Form::units`]) from a packed word.
     pub fn set_word(&self, b: &mut Builder, unit: &[i32], word: Expr) {
         self.set_register(b, self.form.find(unit[0]).0, word);
     }
@@ -111,20 +112,20 @@ impl Row {
         b.set(Place::Elem(self.array, self.first.clone() + register), word);
     }
 
-    /// Multiplies so many columns.
+    /// Multiplies the first `columns` columns.
     pub fn multiply(&self, b: &mut Builder, columns: i32, factor: &Expr) {
         for c in 0..columns {
             b.set(self.place(c), self.at(c) * factor.clone());
         }
     }
 
-    /// The register of a column that has one of its own.
+    /// The register of a column in an unpacked row.
     pub fn place(&self, column: i32) -> Place {
-        debug_assert_eq!(self.form, Form::Single, "a place is of one sample");
+        debug_assert_eq!(self.form, Form::Single, "a place holds one sample");
         Place::Elem(self.array, self.first.clone() + column)
     }
 
-    /// Sets columns: of each register that they are in, all.
+    /// Sets columns; all columns of each register involved.
     pub fn fill(&self, b: &mut Builder, columns: impl IntoIterator<Item = i32>, value: impl Fn(i32) -> Expr) {
         for unit in self.form.units(columns) {
             self.put(b, &unit, unit.iter().map(|column| value(*column)).collect());
@@ -140,7 +141,7 @@ impl Row {
     }
 }
 
-/// An array of so many registers, all zero.
+/// An array of `registers` registers, all zero.
 pub fn zeros(b: &mut Builder, name: &str, arith: Arithmetic, registers: i32) -> LocalId {
     let array = b.array(name, arith.work, registers as u32);
     b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(array, i), arith.zero()));

@@ -1,14 +1,14 @@
-//! rewrite: a scheme along both axes of a small image → a block of threads that has all of it in shared memory
+//! Both axes of a small image in one pass: a thread block holds all of it in shared memory.
 //!
-//! The image is a tile of JPEG 2000, with borders of its own: plans make a batch of them (`PlanBuilder::tile`). A block
-//! of threads has half as many threads as the tile has samples, a thread an even and an odd one: threads beside one
-//! another have columns beside one another where samples are loaded, stored and lifted along columns; for rows the two
-//! axes of threads change places, so that threads cover all pairs of all rows. Rows of bands are stored by half a row
-//! of threads each, low samples by the first half, so that accesses are coalesced. After each step all threads wait.
+//! The image is a tile of JPEG 2000 with its own borders: plans form a batch of them (`PlanBuilder::tile`). A block has
+//! half as many threads as the tile has samples, one for each even and odd sample pair. Neighbouring threads have
+//! neighbouring columns for loads, stores and lifting along columns. For rows the two axes of threads swap, so that
+//! threads cover all pairs of all rows. Half a row of threads stores a row of each band, low samples by the first half,
+//! so that accesses are coalesced. After each step all threads wait.
 //!
-//! Source: Matela 2009, "GPU-Based DWT Acceleration for JPEG2000", section 5, where a tile is a block whose neighbours
-//! are not looked at. Here its borders follow the border rule, as those of a tile of JPEG 2000; and a column of room
-//! keeps samples of a column in different banks.
+//! Source: Matela 2009, "GPU-Based DWT Acceleration for JPEG2000", section 5, where a tile is a block that ignores its
+//! neighbours. Here its borders follow the border rule, as those of a tile of JPEG 2000, and a column of padding keeps
+//! samples of a column in different banks.
 
 mod schedule;
 
@@ -22,23 +22,23 @@ use crate::ir::valid::MAX_SHARED;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use lifting_dsl::{Boundary, Phase, Scheme};
 
-/// Most threads of a block.
+/// Maximum threads of a block.
 const MAX_THREADS: u32 = 1024;
 
-/// How a scheme meets a tile.
+/// A scheme fitted to a tile.
 #[derive(Clone, Debug)]
 pub struct Fit {
     options: Options,
     arith: Arithmetic,
-    /// Rows and columns that a tile has at most.
+    /// Maximum rows and columns of a tile.
     side: u32,
     actions: Vec<Action>,
 }
 
-/// Derives how a scheme meets a tile: all do whose samples fit.
+/// Fits a scheme to a tile: every scheme whose samples fit.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, or a tile is more than shared memory holds.
+/// If the sample type is not in the scheme's domain, or a tile exceeds shared memory.
 pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("lone-tile", scheme);
@@ -50,7 +50,7 @@ pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, Schedule
         return Err(refuse("bytes of shared memory for a tile", bytes, MAX_SHARED as i64));
     }
     if options.doubled_ends {
-        let what = "ends of lines are doubled as they are loaded".to_owned();
+        let what = "it cannot double the ends of lines on load".to_owned();
         return Err(ScheduleError::Launch { schedule: "lone-tile", what });
     }
     let actions = Action::all(scheme, options.direction, options.boundary);
@@ -58,13 +58,13 @@ pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, Schedule
 }
 
 impl Fit {
-    /// Threads of a block along x and y: two samples each, where a block can have as many.
+    /// Threads of a block along x and y: one for two samples, up to the maximum of a block.
     fn threads(&self) -> [u32; 2] {
         [self.side, (self.side / 2).min(MAX_THREADS / self.side).max(1)]
     }
 }
 
-/// Which axis steps are along, and how threads meet it.
+/// The axis of a step, which also assigns threads.
 #[derive(Clone, Copy, PartialEq)]
 enum Axis {
     X,
@@ -77,22 +77,22 @@ struct Tile<'a> {
     params: &'a Params,
     held: Held,
     cells: SharedId,
-    /// Offsets of the tile at hand in the signal, in ll and in the other bands.
+    /// Offsets of the current tile in the signal, in ll and in the other bands.
     offsets: [LocalId; 3],
 }
 
-/// The kernel of a fit.
+/// Writes the kernel of a fit.
 fn write(fit: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let Fit { options, arith, side, .. } = *fit;
     let mut builder = Builder::new(options.kernel_name(scheme, "lone_tile"));
     let b = &mut builder;
     b.doc(match options.direction {
-        Direction::Forward => "Analysis of both axes of tiles that know nothing of one another, in shared memory.",
-        Direction::Inverse => "Synthesis of both axes of tiles that know nothing of one another, in shared memory.",
+        Direction::Forward => "Analysis of both axes of independent tiles, in shared memory.",
+        Direction::Inverse => "Synthesis of both axes of independent tiles, in shared memory.",
     });
-    b.doc(format!("A tile is {side} x {side} samples at most, two a thread; border rule {}.", options.boundary));
+    b.doc(format!("A tile is at most {side} x {side} samples, two a thread; border rule {}.", options.boundary));
     let params = Params::declare(b, options);
-    // What lies beyond a border is read from within at every step.
+    // Every step reads samples beyond a border from inside the tile.
     let held = params.held(options, arith, Border::Extend, 1, false);
     let cells = b.shared("tile", arith.work, (side + 1) * (side + 1));
     let offsets = params.offsets(b, &Builtin::BlockX.into());
@@ -126,7 +126,7 @@ fn write(fit: &Fit, scheme: &Scheme, order: Order) -> Kernel {
 type Each<'a> = &'a dyn Fn(&mut Builder, Space, Expr, Expr);
 
 impl Tile<'_> {
-    /// Where the sample at a position stands.
+    /// Element of the sample at a position.
     fn cell(&self, x: Expr, y: Expr) -> Expr {
         y * (self.fit.side as i32 + 1) + x
     }
@@ -138,7 +138,7 @@ impl Tile<'_> {
         Expr::from(self.offsets[array]) + row + column.cast(Scalar::I64)
     }
 
-    /// Every sample that the kernel reads, with its place in shared memory.
+    /// Runs `each` for every sample that the kernel reads, with its element in shared memory.
     fn each_sample(&self, b: &mut Builder, each: Each) {
         match self.fit.options.direction {
             Direction::Forward => self.each_of_signal(b, each),
@@ -146,7 +146,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Every sample that it writes.
+    /// Runs `each` for every sample that the kernel writes.
     fn each_result(&self, b: &mut Builder, each: Each) {
         match self.fit.options.direction {
             Direction::Forward => self.each_of_bands(b, each),
@@ -165,11 +165,11 @@ impl Tile<'_> {
         });
     }
 
-    /// Even rows first; of a row the first half of the threads has the low samples.
+    /// Even rows come first. In a row the first half of the threads has the low samples.
     fn each_of_bands(&self, b: &mut Builder, each: Each) {
         let [across, step] = self.fit.threads().map(|n| n as i32);
         let half = across / 2;
-        // With an odd first position, or an odd length, there is one sample more of a phase.
+        // With an odd first position or an odd length, one phase has one more sample.
         let turns = half + 1;
         for rows in PHASES {
             let count =
@@ -195,7 +195,7 @@ impl Tile<'_> {
         }
     }
 
-    /// A step, or a stage, along an axis of all lines. Along rows threads change places.
+    /// A step or stage along an axis of all lines. Along rows the threads' axes swap.
     fn lift(&self, b: &mut Builder, action: &Action, axis: Axis) {
         let [across, down] = self.fit.threads().map(|n| n as i32);
         let (along, other) = if axis == Axis::X { (0, 1) } else { (1, 0) };

@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `lone-tile` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Fit, fit, write};
 use crate::ir::Kernel;
@@ -10,13 +10,13 @@ use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
 
-/// Tiles that know nothing of one another, each in the shared memory of a block.
+/// Independent tiles, each in the shared memory of a block.
 pub struct Schedule;
 
-/// The number of shapes: rows and columns of a tile at most.
+/// The field of a shape: maximum rows and columns of a tile.
 const FIELDS: &[Field] = &[Field::new("side", 2, 64)];
 
-/// The side where nothing is said: a block of 512 threads.
+/// Default side: a block of 512 threads.
 const SIDE: u32 = 32;
 
 impl schedule::Schedule for Schedule {
@@ -25,7 +25,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn about(&self) -> &'static str {
-        "Both axes in one pass: a block has a whole tile in shared memory (Matela 2009)"
+        "Both axes in one pass, a tile in shared memory (Matela 2009)"
     }
 
     fn extent(&self) -> Extent {
@@ -61,7 +61,7 @@ impl schedule::Schedule for Schedule {
         Ok(Arc::new(fit(scheme, options, side)?))
     }
 
-    /// The side that takes the job with the fewest threads.
+    /// The smallest side that takes the job, which needs the fewest threads.
     fn proposed(
         &self,
         scheme: &Scheme,
@@ -77,7 +77,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn miniatures(&self, _: &Scheme, _: Options) -> Vec<Shape> {
-        // One with a thread for every two samples, and one with fewer.
+        // One side with a thread for every two samples, and one with fewer threads.
         [16, 48].map(|side| Shape::new(&Schedule, &[side])).into()
     }
 
@@ -105,7 +105,8 @@ impl schedule::Fit for Fit {
         job.check_pairs("lone-tile", self.options.boundary)?;
         let (width, height, side) = (job.width, job.height, self.side);
         if width.max(height) > side as i32 {
-            let what = format!("an image is {height} x {width}, a block has {side} x {side}: cut it by `.tile(…)`");
+            let what =
+                format!("the image is {height} x {width}, a block holds at most {side} x {side}: cut it into tiles");
             return Err(ScheduleError::Launch { schedule: "lone-tile", what });
         }
         Ok([0, 0])
@@ -115,7 +116,8 @@ impl schedule::Fit for Fit {
         1
     }
 
-    /// Samples go through shared memory once for each read and write of a step. Never fitted: plans do not choose it.
+    /// Samples pass through shared memory once for each read and write of a step. Not fitted to measurements: plans do
+    /// not choose this schedule.
     fn demand(&self, _: &Job, _: u32, _: &Machine) -> Demand {
         let operations = 16.0 * self.actions.len() as f64;
         Demand { moved: 1.0, instructions: operations, latency: 4.0 * operations, power: 1.0, slower: 1.0 }
