@@ -131,7 +131,7 @@ fn wishes_that_cannot_be() {
         ("chelsea.png -w dd137 --pad edge -l 20", 1, "[1048576, 1048576, 3] of shape [300, 451, 3]"),
         ("chelsea.png -w dd137 --pad edge -l 20", 1, "take -l 9"),
         ("chelsea.png -w dd137 --pad edge -l 9,13", 1, "axis 1 has 451 samples, enough for at most 9 levels"),
-        ("f.npy -w cdf97 --pad edge -l 32", 1, "enough for 2 levels"),
+        ("f.npy -w cdf97 --pad edge -l 32", 1, "enough for at most 2 levels"),
         ("chelsea.png -w dd137 --force", 2, "--force is for --inverse"),
         ("chelsea.png -w dd137 --forty-two", 2, "unexpected argument '--forty-two' found"),
         ("chelsea.png -w dd137 --lvels 2", 2, "a similar argument exists: '--levels'"),

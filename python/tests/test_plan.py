@@ -175,7 +175,7 @@ def test_threads_share_a_plan():
         (lambda: lifting.Plan((4, 4), "cdf97", axes=(0, 0)), "name an axis twice"),
         (lambda: lifting.Plan((4, 4), "cdf97", axes=(2,)), "there is no axis 2: the data has 2"),
         (lambda: lifting.Plan((9, 9), "cdf97", 2, tile=6), "which is not a multiple of 4"),
-        (lambda: lifting.Plan((9, 9), "cdf97", tile=(4,)), "a tile has 1 lengths, and the data 2 axes"),
+        (lambda: lifting.Plan((9, 9), "cdf97", tile=(4,)), "a tile has 1 lengths, but the data has 2 axes"),
         (lambda: lifting.Plan((9, 9), "cdf97", tile=-4), "cannot be negative"),
         (lambda: lifting.Plan((4, 4), "cdf97", device="tpu"), "unknown device `tpu`"),
         (lambda: lifting.Plan((4, 4), "cdf97", profile="jpeg"), "unknown profile `jpeg`"),

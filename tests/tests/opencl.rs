@@ -288,7 +288,7 @@ fn takes_its_memory(device: Device) {
     let mut short = small.opencl().unwrap().workspace().unwrap();
     refused(on_device.forward(&queue, &source, &mut bands, &mut short), "workspace");
     let cpu = Plan::builder(&wavelet).shape(&[8, 8]).sample::<f32>().build(&Device::cpu_with_threads(1)).unwrap();
-    assert!(cpu.opencl().unwrap_err().to_string().contains("build it with `Device::opencl(…)`"));
+    assert!(cpu.opencl().unwrap_err().to_string().contains("build it for an OpenCL device"));
 }
 
 /// Every wavelet of the catalogue if `LIFTING_FULL` is 1, which takes minutes; else one in fifty.
