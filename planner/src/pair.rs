@@ -200,8 +200,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The shape of a level with its fit and chunk. For a launch with less alignment than the shape supports, returns
-    /// one that supports it.
+    /// The shape of a level with its fit and chunk. If the shape does not support the launch's alignment, returns
+    /// another proposed shape that does.
     fn for_launch(
         &self,
         direction: Direction,

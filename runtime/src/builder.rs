@@ -212,8 +212,8 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Grows the data to multiples of 2^levels along the transformed axes. Superfluous levels would multiply the data:
-    /// they are refused if the padded array has more than 65536 samples.
+    /// Grows the data to multiples of 2^levels along the transformed axes. More levels than an axis needs to reach a
+    /// single sample are refused if the padded array exceeds both 65536 samples and twice the data.
     pub fn pad(mut self, pad: Pad) -> Self {
         self.pad = Some(pad);
         self

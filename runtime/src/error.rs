@@ -74,7 +74,7 @@ pub enum PlanError {
         /// Number of axes of the data.
         rank: usize,
     },
-    /// A gain shift at least as wide as the samples.
+    /// A gain shift that leaves fewer than 2 bits of the samples.
     #[error("profile {} shifts samples by {shift} bits at every level, too many for {sample} samples", format.name())]
     Gain {
         /// The format.
