@@ -107,7 +107,7 @@ pub struct Launch {
     pub args: Vec<Arg>,
     /// Blocks along x, y, z; none is 0.
     pub grid: [u32; 3],
-    /// Whether it may run in parallel with the previous launch: neither writes data of the other.
+    /// Whether it may run in parallel with the previous launch: neither touches data that the other writes.
     pub beside_previous: bool,
     /// Whether it may begin before the previous launch has ended: on devices, if it pays.
     pub overlaps: bool,
