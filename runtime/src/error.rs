@@ -218,8 +218,8 @@ pub enum PlanError {
     },
     /// An integer wavelet in an expansive mode.
     #[error(
-        "wavelet `{wavelet}` is an integer wavelet and has no expansive modes: it rounds, so coefficients beyond the kept \
-         ones would be missing; use a real wavelet, or a plan with a border rule"
+        "wavelet `{wavelet}` is an integer wavelet and has no expansive modes: it rounds, so coefficients beyond the \
+         kept ones would be missing; use a real wavelet, or a plan with a border rule"
     )]
     IntegerExtension {
         /// The wavelet.

@@ -341,7 +341,8 @@ impl<T: Sample> Plan<T> {
     /// ```
     /// use lifting::{Device, Plan, catalogue};
     ///
-    /// let plan = Plan::builder(&catalogue::find("cdf97")?).shape(&[5, 7]).levels(2).sample::<f64>().build(&Device::cpu())?;
+    /// let wavelet = catalogue::find("cdf97")?;
+    /// let plan = Plan::builder(&wavelet).shape(&[5, 7]).levels(2).sample::<f64>().build(&Device::cpu())?;
     /// let x: Vec<f64> = (0..35).map(f64::from).collect();
     /// let y: Vec<f64> = x.iter().map(|v| (v * 0.7).sin()).collect();
     /// let (mut tx, mut ty) = (vec![0.0; 35], vec![0.0; 35]);

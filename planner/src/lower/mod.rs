@@ -1,8 +1,8 @@
 //! Lowering of a problem to lists of launches: level by level, axis by axis.
 //!
-//! In analysis of a level, the first pass reads the level's low band in place: in the source, or in the target where the
-//! previous level left it. Further passes go through scratch. The last one writes low and high bands into the target,
-//! where the next level reads its low band.
+//! In analysis of a level, the first pass reads the level's low band in place: in the source, or in the target where
+//! the previous level left it. Further passes go through scratch. The last one writes low and high bands into the
+//! target, where the next level reads its low band.
 //!
 //! Synthesis runs backwards, with one difference: the bands are in the source, which is not written, and the low band
 //! is where the coarser level left it. So the first pass reads the two in separate launches.
