@@ -1,32 +1,32 @@
-//! What a launch asks of a device, so that plans choose before anything has run.
+//! Launch demand: estimates of a launch's time on a device, so that plans choose before anything has run.
 //!
-//! The time of a launch is a constant, and of two terms more than the larger and less than the sum ([`together`]). What
-//! limits large images is throughput, of memory and of instructions. What limits small ones is the time of one walk or
-//! block from its first row to its last; it grows with how many share a multiprocessor. Both are a schedule's to say
-//! (its `cost.rs`), with what was fitted to measurements of a device ([`crate::machine`]).
+//! The time of a launch is a constant plus a combination of two terms: more than the larger and less than the sum
+//! ([`together`]). Large images are limited by throughput of memory and of instructions. Small ones are limited by the
+//! time of one walk or block from its first row to its last, which grows with the occupancy of a multiprocessor. Each
+//! schedule computes both (its `cost.rs`), with constants fitted to measurements of a device ([`crate::machine`]).
 
 use super::level::Job;
 use crate::action::Action;
 use crate::machine::Machine;
 use lifting_dsl::Step;
 
-/// What a launch asks of a device.
+/// Demand of a launch on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
-    /// Of the samples, how many are read, or cost as much.
+    /// Reads for each sample, in units of memory cost.
     pub moved: f64,
-    /// Instructions of threads a sample.
+    /// Thread instructions for each sample.
     pub instructions: f64,
     /// Microseconds of a walk, or of a block.
     pub latency: f64,
-    /// How throughput and latency make a time: the power of [`together`].
+    /// Power of [`together`] that combines throughput and latency.
     pub power: f64,
-    /// By how much all of it takes longer.
+    /// Factor on the combined time.
     pub slower: f64,
 }
 
 impl Demand {
-    /// Bytes that are read and written, and the microseconds of a launch for this job, of samples of so many bytes.
+    /// Bytes read and written by a launch for this job, and its microseconds. `sample` is the bytes of a sample.
     pub fn of(&self, job: &Job, sample: usize, machine: &Machine) -> [f64; 2] {
         let launch = &machine.constants().launch;
         let samples = samples(job);
@@ -37,20 +37,20 @@ impl Demand {
     }
 }
 
-/// More than the larger of two and less than their sum: the higher the power, the less the smaller counts.
+/// The p-norm of two times: more than the larger and less than their sum. The higher the power, the less the smaller
+/// counts.
 pub fn together(power: f64, a: f64, b: f64) -> f64 {
     (a.powf(power) + b.powf(power)).powf(1.0 / power)
 }
 
-/// Instructions of lifting for a pair of samples along one axis, and how often they read a sample of the other phase or
-/// write one.
+/// Instructions to lift a pair of samples along one axis, and their accesses: reads of the other phase, and writes.
 pub fn work(actions: &[Action]) -> [f64; 2] {
     let mut counts = [0; 2];
     for action in actions {
         let unit = |w: f64| w.abs() == 1.0;
         let step = match action {
             Action::Step(step) => step,
-            // Two products and a sum for each of the pair.
+            // Two products and a sum for each sample of the pair.
             Action::Stage(_) => {
                 counts = [counts[0] + 6, counts[1] + 4];
                 continue;
@@ -86,20 +86,20 @@ pub(super) fn row_pairs(job: &Job) -> f64 {
     f64::from((job.height + job.parity[1] + 1) / 2)
 }
 
-/// Warps of a launch a multiprocessor, each for so many columns.
+/// Warps of a launch for each multiprocessor, of `columns` columns each.
 pub(super) fn warps(job: &Job, columns: i64, chunk: u32, machine: &Machine) -> f64 {
     let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
     let all = strips * (row_pairs(job) / f64::from(chunk)).ceil() * f64::from(job.batch);
     all / f64::from(machine.multiprocessors)
 }
 
-/// By how much images of a batch that do not fill their blocks take longer: to a power of what is left idle. What one
-/// image takes was measured without.
+/// Slowdown of batches of images that do not fill their blocks: a power of the excess. A single image has 1, as
+/// measured.
 pub(super) fn idle(job: &Job, columns: i64, rows: i64, power: f64) -> f64 {
     if job.batch == 1 { 1.0 } else { (beyond(job.width, columns) * beyond(job.height, rows)).powf(power) }
 }
 
-/// Of a length in blocks, the last of which has fewer samples: all that blocks have, of each that there is.
+/// Ratio of the length of all blocks, including the last partial one, to the actual length.
 pub(super) fn beyond(length: i32, block: i64) -> f64 {
     let (length, block) = (f64::from(length), block as f64);
     (length / block).ceil() * block / length

@@ -1,9 +1,9 @@
-//! rewrite: lines in the middle of longer ones → the longer ones, which go on by a rule; and the adjoint of that
+//! Line extension in place: lines in the middle of longer ones continue by a rule; and the adjoint of that.
 //!
-//! Where every coefficient that depends on the data is kept ([`Extension`]), lines are lifted with what stands beyond
-//! them. A sample there is a sum of samples of the line: a thread computes one, and where it is a sample itself, moves
-//! it. Back, a thread has a line, and takes what stands beyond from the first position to the last, as the oracle does,
-//! so that all executors agree bit for bit.
+//! If every coefficient that depends on the data is kept ([`Extension`]), lines are lifted together with their
+//! extension. An extension sample is a sum of samples of the line. A thread computes one, or moves it if it is a sample
+//! itself. In the adjoint, a thread has a line, and adds the extension from the first position to the last, as the
+//! oracle does, so that all executors agree bit for bit.
 
 use super::Arithmetic;
 use super::lines::EachLine;
@@ -11,24 +11,24 @@ use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Expr, Kernel, Literal, ParamId, Place, Scalar, Space};
 use lifting_dsl::extension::Extension;
 
-/// Which way samples go.
+/// Direction of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// From the line to what is beyond it.
+    /// From the line to its extension.
     Out,
-    /// The adjoint: from there back to the line, where they are added.
+    /// The adjoint: from the extension back to the line, where samples are added.
     Back,
 }
 
-/// A sample of the line, and what it is multiplied by.
+/// A sample of the line, and its factor.
 struct Term {
-    /// Of type `i32`.
+    /// Factor of type `i32`.
     factor: Expr,
-    /// Of the line.
+    /// Index in the line.
     index: Expr,
 }
 
-/// What stands at index `i`, beyond a line of `n` samples: at least 2, but for rules that only move samples.
+/// Terms of the extension at index `i`, of a line of `n` samples: at least 2, except for rules that only move samples.
 fn terms(rule: Extension, n: ParamId, i: Expr) -> Vec<Term> {
     let n = || Expr::from(n);
     let last = || n() - 1;
@@ -56,7 +56,7 @@ fn terms(rule: Extension, n: ParamId, i: Expr) -> Vec<Term> {
             vec![term(beyond.clone() + 1, nearest()), term(-beyond, inner)]
         }
         Extension::Antireflect => {
-            // There and back again the line has risen by twice the difference of its ends.
+            // In one period the line rises by twice the difference of its ends.
             let there = wrap(i.clone(), last() * 2);
             let times = (i - there.clone()) / (last() * 2);
             let back = || there.clone().gt(last());
@@ -68,12 +68,12 @@ fn terms(rule: Extension, n: ParamId, i: Expr) -> Vec<Term> {
     }
 }
 
-/// The kernel. Parameters: `data`, the long lines; `first`, index in them of the line's first sample; `samples` of the
-/// line, `length` of a long one; `lines`; `step`, samples from one to the next of a line; `pitch`, from one line to the
-/// next; `stride`, from one batch of lines to the next; `batch`.
+/// Writes the kernel. Parameters: `data`, the long lines; `first`, index in them of the line's first sample; `samples`
+/// of the line, `length` of a long one; `lines`; `step`, samples from one to the next of a line; `pitch`, from one line
+/// to the next; `stride`, from one batch of lines to the next; `batch`.
 ///
-/// Lines of one sample have no neighbours to be continued from: [`Extension::Smooth`] and [`Extension::Antireflect`]
-/// are not for them.
+/// Lines of one sample have no neighbours to continue from: do not use [`Extension::Smooth`] and
+/// [`Extension::Antireflect`] for them.
 pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
     let work = if sample.is_storage() { Scalar::F32 } else { sample };
     let arith = Arithmetic { storage: sample, work, sum: work };
@@ -82,7 +82,7 @@ pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
     let b = &mut builder;
     b.doc(match way {
         Way::Out => "Extends lines in the middle of longer ones, a sample a thread.",
-        Way::Back => "Adds what stands beyond lines to what it was made of, a line a thread.",
+        Way::Back => "Adds the extension of lines back to its sources, a line a thread.",
     });
     let data = b.pointer("data", sample, Access::ReadWrite, "the long lines");
     let first = b.scalar("first", Scalar::I32, "samples before the line");
@@ -90,7 +90,7 @@ pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
     let length = b.scalar("length", Scalar::I32, "samples of a long line");
     let lines = EachLine::declare(b);
     let beyond = || Expr::from(length) - Expr::from(samples);
-    // At most so many, however long a line is: blocks take several.
+    // The grid's maximum, however long a line is: blocks take several samples.
     let rows = if way == Way::Out { beyond().min(Expr::i32(65535)) } else { 1.into() };
     lines.run(b, |b, base| {
         let place = |at: Expr| base.clone() + at.cast(Scalar::I64) * Expr::from(lines.step);
@@ -100,7 +100,7 @@ pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
             Way::Back => (0.into(), 1.into()),
         };
         b.for_("m", from, beyond(), by, |b, m: Expr| {
-            // Those before the line come first, then those behind it.
+            // Samples before the line come first, then those after it.
             let behind = m.clone() + Expr::from(samples);
             let at = m.clone().lt(first.into()).select(m, behind);
             let at: Expr = b.let_("at", Scalar::I32, at).into();
@@ -139,7 +139,7 @@ fn out(b: &mut Builder, arith: Arithmetic, data: Space, to: Expr, terms: Vec<Ter
     let sum = b.let_("sum", arith.work, arith.zero());
     for Term { factor, index } in terms {
         let factor: Expr = b.let_("factor", Scalar::I32, factor).into();
-        // What is not there is not read: it may be no number.
+        // A sample with factor 0 is not read: it may be NaN.
         b.if_(factor.clone().ne_(0.into()), |b| {
             let x = b.load_new("x", arith.storage, data, line(index));
             b.set(Place::Local(sum), Expr::from(sum) + product(arith, factor, x.into()));

@@ -1,7 +1,7 @@
-//! What a schedule is to plans, tuning, commands and tests: one trait for all of them.
+//! The `Schedule` and `Fit` traits: all that planner, tuner, commands and tests need from a schedule.
 //!
-//! A schedule proposes [`Shape`]s for a level. A shape that suits a scheme gives a [`Fit`], or names the limit that
-//! stands against it. A fit has a kernel, and the arguments of its launches.
+//! A schedule proposes [`Shape`]s for a level. A shape that suits a scheme gives a [`Fit`]; any other gives an error
+//! with the limit. A fit has a kernel, and the arguments of its launches.
 
 use super::demand::Demand;
 use super::level::{Arguments, Job, Order, RowAlignment};
@@ -13,14 +13,14 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What a launch of a schedule transforms.
+/// The axes and levels of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// Two axes of a level.
     Plane,
     /// Two axes of a level and of the next one.
     TwoLevels,
-    /// Two axes of all levels that are left.
+    /// Two axes of all remaining levels.
     AllLevels,
     /// Three axes of a level.
     Volume,
@@ -33,41 +33,42 @@ impl Extent {
     }
 }
 
-/// How a kernel walks through a volume, for launchers that have no [`Fit`] at hand.
+/// Tiles of a kernel that walks through a volume, for launchers without a [`Fit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
     /// Columns of a tile.
     pub columns: i64,
     /// Rows of a tile.
     pub rows: i64,
-    /// Columns of tiles that store parts of sectors, where these must not be less in a row; 0: these may be any number.
+    /// Columns of a tile that stores partial sectors. Whole-sector tiles must not need more tiles across a row; 0 means
+    /// no such limit.
     pub widest: i64,
-    /// Columns that a volume has more than.
+    /// Columns that a volume must exceed.
     pub beyond: i64,
     /// Plane pairs that a block walks beyond its chunk.
     pub halo_pairs: i64,
-    /// Blocks that a multiprocessor holds at once.
+    /// Resident blocks a multiprocessor.
     pub resident: i64,
     /// Whether the planes must be whole pairs, from an even position on.
     pub whole_pairs: bool,
 }
 
-/// A kernel that real compilers are asked about.
+/// A kernel to compile with real compilers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Specimen {
     /// Its shape.
     pub shape: Shape,
-    /// The rows that it takes.
+    /// The row alignment it requires.
     pub rows: RowAlignment,
-    /// What is added to its name, if anything.
+    /// Suffix of its name, may be empty.
     pub suffix: String,
 }
 
 impl Specimen {
-    /// The kernel, under a name of its own.
+    /// The kernel, under a unique name.
     ///
     /// # Errors
-    /// The limit that stands against it.
+    /// The limit that it exceeds.
     pub fn kernel(&self, scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
         let fit = self.shape.schedule().fit(scheme, options, self.shape, self.rows)?;
         let mut kernel = fit.kernel(scheme, Order::HorizontalFirst)?;
@@ -76,40 +77,39 @@ impl Specimen {
     }
 }
 
-/// How launches go through a level, or through several: all axes of it in one pass. See
+/// A schedule: launches that transform all axes of a level, or of several, in one pass. See
 /// [`SCHEDULES`](super::SCHEDULES).
 pub trait Schedule: Send + Sync {
-    /// What recipes, wisdom and commands call it.
+    /// Its name in recipes, wisdom and commands.
     fn name(&self) -> &'static str;
 
-    /// What it does, in a line, for help texts.
+    /// One-line description, for help texts.
     fn about(&self) -> &'static str;
 
-    /// What a launch transforms.
+    /// The axes and levels of a launch.
     fn extent(&self) -> Extent;
 
-    /// Whether a block has a whole image, so that larger ones are refused: tiles, that is, which know nothing of one
-    /// another.
+    /// Whether a block holds a whole image, so that larger ones are refused: independent tiles.
     fn holds_whole(&self) -> bool {
         self.extent() == Extent::AllLevels
     }
 
-    /// The numbers of its shapes.
+    /// The fields of its shapes.
     fn fields(&self) -> &'static [Field];
 
-    /// A shape in words, for recipes. They begin with the schedule's name.
+    /// Writes a shape in words, for recipes. They begin with the schedule's name.
     ///
     /// # Errors
     /// Those of the formatter.
     fn describe(&self, shape: &Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
-    /// What it has kernels for, the fastest first. What stands against the last stands against all.
+    /// Row alignments of its kernels, the fastest first. Errors against the last hold for all.
     fn alignments(&self) -> &'static [RowAlignment];
 
-    /// What is derived of a scheme for the kernel of a shape and such rows.
+    /// Fits a scheme to a shape, for rows of an alignment.
     ///
     /// # Errors
-    /// The limit that stands against it.
+    /// The limit that it exceeds.
     fn fit(
         &self,
         scheme: &Scheme,
@@ -121,7 +121,7 @@ pub trait Schedule: Send + Sync {
     /// Shapes worth considering for a job on a device, its own choice first.
     ///
     /// # Errors
-    /// If no shape holds the scheme: what stands against the first.
+    /// If no shape holds the scheme: the reason against the first.
     fn proposed(
         &self,
         scheme: &Scheme,
@@ -130,8 +130,7 @@ pub trait Schedule: Send + Sync {
         machine: &Machine,
     ) -> Result<Vec<Shape>, ScheduleError>;
 
-    /// Shapes and rows whose kernels stand for all where real compilers are asked, and what tells each from others of
-    /// its name.
+    /// Representative kernels to compile with real compilers, with suffixes that tell kernels of one name apart.
     ///
     /// # Errors
     /// If no shape holds the scheme.
@@ -141,57 +140,57 @@ pub trait Schedule: Send + Sync {
         Ok(self.alignments().iter().map(of_rows).collect())
     }
 
-    /// Shapes that tests run with the interpreter: first one of blocks so small that small images have several of them,
-    /// then those that differ from it in what kernels are made of.
+    /// Shapes for tests with the interpreter. The first has blocks so small that small images need several. The others
+    /// have kernels built from other parts.
     fn miniatures(&self, scheme: &Scheme, options: Options) -> Vec<Shape> {
         self.usual(scheme, options).into_iter().collect()
     }
 
-    /// The shape for large images, or volumes, whose rows begin anywhere.
+    /// The shape for large images, or volumes, with unaligned rows.
     ///
     /// # Errors
     /// If none holds the scheme.
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError>;
 
-    /// Shapes to measure where a plan is tuned: those that it considers itself, and others.
+    /// Shapes that tuning measures: those that the plan considers, and others.
     fn trials(&self, considered: &[Shape], sample: Scalar) -> Vec<Shape> {
         let _ = sample;
         considered.to_vec()
     }
 
-    /// Shapes to measure besides where this one was the fastest.
+    /// More shapes to measure if this one was the fastest.
     fn refined(&self, fastest: Shape) -> Vec<Shape> {
         let _ = fastest;
         Vec::new()
     }
 }
 
-/// A schedule's shape for a scheme: what is derived before any code is written.
+/// A schedule's shape for a scheme: all that is derived before code is written.
 pub trait Fit: fmt::Debug + Send + Sync {
-    /// Which rows the kernel takes.
+    /// Row alignment the kernel requires.
     fn alignment(&self) -> RowAlignment;
 
-    /// Columns and rows that a block, or a warp that walks, leaves results of; of one that walks down rows, as few as
-    /// an image may have.
+    /// Columns and rows of results of a block, or of a warp that walks. For one that walks down rows, the fewest rows
+    /// that an image may have.
     fn block(&self) -> [i64; 2];
 
-    /// The kernel, whose analysis lifts the axes in this order.
+    /// The kernel; its analysis lifts the axes in this order.
     ///
     /// # Errors
-    /// If the kernel needs more than a block has.
+    /// If the kernel exceeds a block's limits.
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError>;
 
-    /// The arguments of a launch that depend on where its arrays are, `aligned` and `skew`.
+    /// The arguments of a launch that depend on its arrays' addresses: `aligned` and `skew`.
     ///
     /// # Errors
-    /// If the kernel cannot run the job: the first thing that stands against it.
+    /// If the kernel cannot run the job: the first reason.
     fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError>;
 
-    /// Pairs of rows, or of planes, that a block goes through on a device, of a job that the kernel can run; of a
-    /// kernel for several levels that does not walk, their number.
+    /// Pairs of rows, or of planes, in a block's walk on a device, for a job that the kernel can run. For a kernel of
+    /// several levels that does not walk, their number.
     fn chunk(&self, job: &Job, machine: &Machine) -> i32;
 
-    /// The arguments of a launch on a device that depend on it.
+    /// The arguments of a launch on a device that depend on the job.
     ///
     /// # Errors
     /// As [`Fit::placement`].
@@ -200,16 +199,16 @@ pub trait Fit: fmt::Debug + Send + Sync {
         Ok(Arguments { chunk: self.chunk(job, machine), aligned, skew })
     }
 
-    /// Pairs of rows, or of planes, that chunks have at least: a grid has only so many blocks along that axis.
+    /// Minimum pairs of rows, or of planes, in a chunk: a grid is limited along that axis.
     fn least_chunk(&self, job: &Job) -> i32 {
         let _ = job;
         1
     }
 
-    /// What a launch for a job that it can run asks of a device, with chunks of so many pairs.
+    /// Estimated demand of a launch on a device, for a job that it can run, with chunks of `chunk` pairs.
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand;
 
-    /// How it walks through a volume, if it does.
+    /// Tiles of its walk through a volume, if it has one.
     fn tiles(&self) -> Option<Tiles> {
         None
     }
@@ -219,14 +218,14 @@ pub trait Fit: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether blocks load all that the level before leaves after all else, so that they may load the rest before that
-    /// level has ended.
+    /// Whether blocks load the previous level's result last, so that they may load the rest before that level has
+    /// ended.
     fn loads_by_time(&self) -> bool {
         false
     }
 
-    /// Whether large launches gain by blocks in clusters: memory limits them, and blocks beside one another share what
-    /// they read and the sectors that they store.
+    /// Whether large launches gain from clusters: memory limits them, and neighbouring blocks share loads and stored
+    /// sectors.
     fn gains_by_clusters(&self) -> bool {
         false
     }
@@ -236,7 +235,7 @@ impl Shape {
     /// The fit of the fastest kernel of this shape that can run a job, and the arguments of its launch on a device.
     ///
     /// # Errors
-    /// What stands against the kernel that takes the most.
+    /// The reason against the least strict kernel.
     pub fn meet(
         self,
         scheme: &Scheme,

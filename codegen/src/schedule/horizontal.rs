@@ -1,12 +1,12 @@
-//! rewrite: a scheme along contiguous rows → slices of a row in shared memory, a barrier after each step
+//! One axis along contiguous rows: slices of a row in shared memory, a barrier after each step.
 //!
-//! A block owns a slice of one row, whole pairs, and loads it with the halo that the steps need ([`Halo`]); a row longer
-//! than a slice is several blocks' work. Even and odd samples stand apart in shared memory, so that a step's accesses
-//! are consecutive and free of bank conflicts, and the bands leave in order. Every step updates the slice
-//! and what is left of its halo, in place: it reads only the other phase. Border slices serve each read by the border rule.
+//! A block owns a slice of one row, in whole pairs, and loads it with the halo of the steps ([`Halo`]). Several blocks
+//! share a row longer than a slice. Even and odd samples are split in shared memory, so that a step's accesses are
+//! consecutive and free of bank conflicts, and the bands leave in order. Every step updates the slice and the rest of
+//! its halo in place: it reads only the other phase. Border slices serve each read by the border rule.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
-//! 22(1), 2011, section 4.1; halo and slices for rows beyond shared memory are ours.
+//! 22(1), 2011, section 4.1. Halo and slices for rows beyond shared memory are ours.
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Pass};
@@ -31,18 +31,18 @@ impl Default for Shape {
     }
 }
 
-/// Steps from which on a kernel counts as long: computed before the loop over images, the bounds of all its steps would not fit into registers.
+/// Steps of a long kernel. Its steps' bounds, if computed before the loop over images, would not fit into registers.
 const LONG: usize = 24;
 
-/// The pass kernel.
+/// Writes the pass kernel.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, or the halo is wider than a slice.
+/// If the sample type is not in the scheme's domain, or the halo is wider than a slice.
 pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
     kernel_between(scheme, options, Sides::both(options.sample), shape)
 }
 
-/// The pass kernel between arrays of two types.
+/// Writes the pass kernel between arrays of two types.
 ///
 /// # Errors
 /// As [`kernel`].
@@ -50,7 +50,7 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     kernel_along(scheme, options, sides, shape, Along::Row)
 }
 
-/// The same along columns, too, of which a block then has one: a baseline ([`super::baseline`]).
+/// [`kernel_between`] along either axis. A block then has one column: a baseline ([`super::baseline`]).
 pub(super) fn kernel_along(
     scheme: &Scheme,
     options: Options,
@@ -69,7 +69,7 @@ pub(super) fn kernel_along(
         return Err(ScheduleError::Reach {
             schedule: "horizontal",
             wavelet: scheme.name().to_owned(),
-            what: "the halo of a slice, in pairs",
+            what: "pairs of a slice's halo",
             required: before.max(after),
             available: shape.pairs.into(),
         });
@@ -84,7 +84,7 @@ pub(super) fn kernel_along(
         Direction::Inverse => "Synthesis of rows: a block lifts a slice of a row in shared memory.",
     });
     b.doc(format!(
-        "A slice is {} pairs and a halo of {before} pairs before, {after} after; border rule {}.",
+        "A slice is {} pairs, with a halo of {before} before and {after} after; border rule {}.",
         shape.pairs, options.boundary
     ));
     let pass = Pass::declare(b, options, sides, arith, along);
@@ -105,10 +105,10 @@ pub(super) fn kernel_along(
 
     pass.for_each_image(b, |b, image| {
         if steps.len() > LONG {
-            b.comment("adds 0: not knowing that, compilers leave the bounds of all steps where they are needed, and do not spill");
+            b.comment("adds 0, which compilers cannot know: so they compute bounds where needed, and do not spill");
             b.set(Place::Local(first), Expr::from(first) + Expr::from(Builtin::BlockY));
         }
-        b.comment("load: even samples first, odd samples behind them");
+        b.comment("load: even samples first, then odd samples");
         b.for_("x", thread(), 2 * phase_len as i32, shape.threads as i32, |b, x| {
             let position = b.let_("position", Scalar::I32, Expr::from(origin) + x.clone());
             let slot = x.clone().and(1.into()) * phase_len as i32 + (x >> 1);
@@ -158,12 +158,12 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Where index `k` of a phase stands.
+    /// Element of index `k` of a phase.
     fn slot(&self, phase: lifting_dsl::Phase, k: Expr) -> Expr {
         k - Expr::from(self.first) + (self.before + phase.parity() as i32 * self.phase_len)
     }
 
-    /// One step on the slice and as much of the halo as later steps need.
+    /// One step on the slice and the part of the halo that later steps need.
     fn step(&self, b: &mut Builder, step: &Step, (before, after): (i64, i64), shape: Shape) {
         let target = step.target();
         let p = target.parity();
@@ -189,7 +189,7 @@ impl Tile<'_> {
         b.barrier();
     }
 
-    /// Hands every sample of the slice to `put`, band by band (forward) or in order (inverse).
+    /// Passes every sample of the slice to `put`, band by band (forward) or in order (inverse).
     fn store(&self, b: &mut Builder, options: Options, shape: Shape, put: impl Fn(&mut Builder, Expr, Expr)) {
         let pairs = shape.pairs as i32;
         b.for_("x", Builtin::ThreadX, 2 * pairs, shape.threads as i32, |b, x| {

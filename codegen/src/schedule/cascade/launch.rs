@@ -23,7 +23,7 @@ impl Fit {
         job.check("cascade", sample)?;
         let [_, hl, ..] = job.bands;
         if coarse.iter().any(|band| (band.pitch, band.stride) != (hl.pitch, hl.stride)) {
-            return refuse("the bands of the two levels differ in pitch or stride".into());
+            return refuse("the bands of both levels must have the same pitch and stride".into());
         }
         job.check_batch("cascade")?;
         job.check_pairs("cascade", boundary)?;

@@ -1,4 +1,4 @@
-//! Rows in shared memory, between the axis along rows and the axis along columns.
+//! Rows in shared memory, between lifting along rows and along columns.
 
 use super::{Frame, PHASES, Row, Slab};
 use crate::ir::build::Builder;
@@ -11,30 +11,29 @@ use lifting_dsl::Phase;
 pub struct Cells {
     /// The array.
     pub shared: SharedId,
-    /// Of the samples.
+    /// Arithmetic of the samples.
     pub arith: Arithmetic,
     /// Columns a lane.
     pub columns: i32,
     /// Lanes of a warp.
     pub lanes: i32,
-    /// Whether columns of even and of odd index stand apart.
+    /// Whether even and odd columns are split.
     pub split: bool,
-    /// Element of the array that they begin at, if not its first.
+    /// First element in the array, if not 0.
     pub base: Option<LocalId>,
 }
 
 /// A thread's column.
 pub struct Column {
-    /// Among those of the warp, as they stand in shared memory.
+    /// Index among the warp's columns in shared memory's order.
     pub at: LocalId,
-    /// Which of as many columns as a warp has lanes: those of low index first, where columns of even and of odd index
-    /// stand apart.
+    /// Group of the column: the warp's columns divided by its lanes, even columns first if these are split.
     pub group: LocalId,
     /// Row pairs of results before the thread's.
     pub above: LocalId,
 }
 
-/// What stands in shared memory between the axes.
+/// Type of samples in shared memory between the axes.
 pub fn cell_of(arith: Arithmetic) -> Scalar {
     match arith.storage {
         Scalar::F16 | Scalar::Bf16 => arith.work,
@@ -43,7 +42,7 @@ pub fn cell_of(arith: Arithmetic) -> Scalar {
 }
 
 impl Column {
-    /// The part of a warp's columns that a thread has: one for each lane, and so many row pairs.
+    /// The part of a warp's columns that a thread has: one for each lane, and `pairs` row pairs.
     pub fn of(b: &mut Builder, part: Expr, groups: i32, pairs: i32) -> Column {
         let group = b.let_("group", Scalar::I32, part.clone().and((groups - 1).into()));
         let at = b.let_("at", Scalar::I32, Expr::from(group) * b.warp() + Expr::from(Builtin::ThreadX));
@@ -53,7 +52,7 @@ impl Column {
 }
 
 impl Cells {
-    /// Type of its elements.
+    /// Type of the elements.
     pub fn scalar(&self) -> Scalar {
         cell_of(self.arith)
     }
@@ -63,12 +62,12 @@ impl Cells {
         self.lanes * self.columns
     }
 
-    /// A value as it stands in shared memory.
+    /// Converts a value for shared memory.
     pub fn to_cell(self, value: Expr) -> Expr {
         if self.scalar() == self.arith.work { value } else { self.arith.narrow(value) }
     }
 
-    /// The value of a cell.
+    /// Converts a value from shared memory.
     pub fn of_cell(self, value: Expr) -> Expr {
         if self.scalar() == self.arith.work { value } else { self.arith.widen(value) }
     }
@@ -82,7 +81,7 @@ impl Cells {
         }
     }
 
-    /// Where the lane's samples of a row stand: runs of columns, each from an element on.
+    /// Runs of the lane's samples of a row: first element and columns of each.
     fn runs(&self, row: Expr) -> Vec<(Expr, Vec<i32>)> {
         if !self.split {
             return self.whole(row);
@@ -96,13 +95,13 @@ impl Cells {
         self.in_vectors(PHASES.map(half).into())
     }
 
-    /// The same, where columns stand in their order.
+    /// Runs of the lane's samples of a row with columns in order.
     pub fn whole(&self, row: Expr) -> Vec<(Expr, Vec<i32>)> {
         let at = row + Expr::from(Builtin::ThreadX) * self.columns;
         self.in_vectors(vec![(at, (0..self.columns).collect())])
     }
 
-    /// Runs of 16 bytes at most.
+    /// Splits runs into parts of at most 16 bytes.
     fn in_vectors(&self, runs: Vec<(Expr, Vec<i32>)>) -> Vec<(Expr, Vec<i32>)> {
         let most = 16 / self.scalar().bytes();
         let parts = runs.into_iter().flat_map(|(at, columns)| {
@@ -120,12 +119,12 @@ impl Cells {
         }
     }
 
-    /// Takes a row.
+    /// Loads a row.
     pub fn take(&self, b: &mut Builder, at: Expr, row: &Row) {
         self.take_runs(b, row, self.runs(at));
     }
 
-    /// Takes a row whose columns stand in their order.
+    /// Loads a row whose columns are in order.
     pub fn take_whole(&self, b: &mut Builder, at: Expr, row: &Row) {
         self.take_runs(b, row, self.whole(at));
     }
@@ -145,7 +144,7 @@ impl Cells {
         self.row(Expr::from(column.above) + k, phase) + Expr::from(column.at)
     }
 
-    /// Takes a column, and all that its results depend on.
+    /// Loads a column and all that its results depend on.
     pub fn take_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
         b.unrolled("row", 0, slab.height(), 1, |b, k| {
             for phase in PHASES {
@@ -167,7 +166,7 @@ impl Cells {
         });
     }
 
-    /// What is done for columns of each kind that a thread's can be; `None` where even and odd ones stand beside each other.
+    /// Runs `body` for each kind that a thread's column can have; with `None` if even and odd ones are interleaved.
     pub fn kinds(&self, b: &mut Builder, column: &Column, body: impl Fn(&mut Builder, Option<Phase>)) {
         if !self.split {
             return body(b, None);
@@ -176,14 +175,15 @@ impl Cells {
         b.if_else(is_even, |b| body(b, Some(Phase::Even)), |b| body(b, Some(Phase::Odd)));
     }
 
-    /// A thread's column, counted from the warp's first of its kind.
+    /// Index of a thread's column among the warp's of its kind.
     pub fn local(&self, column: &Column, kind: Option<Phase>) -> Expr {
         let half = kind.map_or(0, |phase| phase.parity() as i32 * self.width() / 2);
         Expr::from(column.at) - half
     }
 
-    /// Stores a row of the image that need not be aligned: it goes through shared memory, from element `at` on, so that lanes beside one another store samples
-    /// beside one another. `out` is the index in the image of the warp's first column, `results` are the columns that are stored.
+    /// Stores a row of the image that may be unaligned. It passes through shared memory, from element `at` on, so that
+    /// neighbouring lanes store neighbouring samples. `out` is the index in the image of the warp's first column,
+    /// `results` the range of stored columns.
     pub fn spread(&self, b: &mut Builder, frame: &Frame, (at, row): (Expr, &Row), out: Expr, results: [i32; 2]) {
         let params = frame.params;
         b.push(Stmt::SyncWarp);
@@ -217,7 +217,7 @@ impl Cells {
     }
 }
 
-/// A column of a warp where lanes beside one another have columns beside one another.
+/// The lane's c-th column if neighbouring lanes have neighbouring columns.
 pub fn beside(b: &Builder, c: i32) -> Expr {
     Expr::from(Builtin::ThreadX) + b.warp() * c
 }

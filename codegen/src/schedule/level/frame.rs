@@ -1,28 +1,28 @@
-//! A warp's columns, and the arrays that they come from and go to.
+//! A warp's columns, with the arrays of its loads and stores.
 
 use super::{BANDS_ALIGNED, Held, Lanes, Params, RowAlignment, SIGNAL_ALIGNED};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Scalar};
 use crate::schedule::{Direction, Options};
 
-/// A warp's columns, and the arrays that they come from and go to.
+/// A warp's columns, with the arrays of its loads and stores.
 pub(in crate::schedule) struct Frame<'a> {
     pub(in crate::schedule) options: Options,
     pub(in crate::schedule) lanes: Lanes,
-    /// What is known of rows.
+    /// Known alignment of rows.
     pub(in crate::schedule) takes: RowAlignment,
     pub(in crate::schedule) params: &'a Params,
     /// Whether this lane stores.
     pub(in crate::schedule) useful: LocalId,
-    /// Offset of the image at hand: signal, ll, the other bands.
+    /// Offset of the current image: signal, ll, the other bands.
     pub(in crate::schedule) offsets: [LocalId; 3],
-    /// Samples from row to row, of type i32: signal, ll, the other bands.
+    /// Row pitches in samples, of type i32: signal, ll, the other bands.
     pub(in crate::schedule) pitches: [LocalId; 3],
 }
 
 impl<'a> Frame<'a> {
-    /// The columns of a warp of a block's tile: blocks beside one another have tiles beside one another, each of so
-    /// many lanes, after halo lanes on the left.
+    /// The columns of a warp in a block's tile. Neighbouring blocks have neighbouring tiles of `useful` lanes, after
+    /// `left` halo lanes.
     pub(in crate::schedule) fn of_tile(
         b: &mut Builder,
         (options, params): (Options, &'a Params),
@@ -53,14 +53,14 @@ impl<'a> Frame<'a> {
         b.let_("vectors", Scalar::Bool, vectors)
     }
 
-    /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). What does not
-    /// change from row to row stands together.
+    /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). Terms that are
+    /// constant from row to row come first.
     pub(in crate::schedule) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
         let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
         lane + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
     }
 
-    /// Index of the sample so many rows below the one of index `start`.
+    /// Index of the sample `rows` rows below the one of index `start`.
     pub(in crate::schedule) fn below(&self, array: usize, start: LocalId, rows: i32) -> Expr {
         if rows == 0 {
             return start.into();

@@ -1,4 +1,4 @@
-//! A launch as its arrays have it: whether they suit, what is aligned.
+//! Launch jobs: arrays and sizes of a launch, their checks and alignment.
 
 use super::{BANDS_ALIGNED, SIGNAL_ALIGNED, SKEW_BITS};
 use crate::ir::Scalar;
@@ -16,7 +16,7 @@ pub struct Array {
     pub stride: i64,
 }
 
-/// One level of a batch of images, or of volumes.
+/// One level of a batch of images or volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The image.
@@ -29,17 +29,19 @@ pub struct Job {
     pub height: i32,
     /// Position of the first column and of the first row: 0 if even, 1 if odd.
     pub parity: [i32; 2],
-    /// Images, or volumes.
+    /// Images or volumes.
     pub batch: i32,
-    /// What a volume has besides.
+    /// The third axis of a volume.
     pub planes: Option<Planes>,
-    /// Of two levels in one launch: the second level's hl, lh and hh. The low band above is its ll, the others are those of the first.
+    /// For two levels in one launch: the second level's hl, lh and hh. `bands` then has the second level's ll and the
+    /// first level's other bands.
     pub coarse: Option<[Array; 3]>,
-    /// Levels of a launch of `pyramid`, whose bands are all the one array in which they stand in the Mallat layout; 1 of any other.
+    /// Levels of a `pyramid` launch, whose bands are all one array in the Mallat layout; 1 for any other.
     pub levels: i32,
 }
 
-/// The third axis of a volume. Its signal and bands are those of an image, for each plane; its bands that are low along z are an image's ll, hl, lh and hh.
+/// The third axis of a volume. Its signal and bands are those of an image, for each plane. Its bands that are low along
+/// z are an image's ll, hl, lh and hh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planes {
     /// llh, hlh, lhh, hhh; all bands but lll have one pitch and one stride.
@@ -52,21 +54,22 @@ pub struct Planes {
     pub parity: i32,
 }
 
-/// Arguments of a launch that depend on its job: of the parameters of the same names.
+/// Arguments of a launch that depend on its job, for the parameters of the same names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arguments {
     /// Row pairs a warp walks down.
     pub chunk: i32,
     /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`].
     pub aligned: i32,
-    /// Of the signal and of each band, 6 bits: samples by which it begins past a lane's vector, or half.
+    /// Offsets of the signal and of each band past a multiple of a lane's vector (bands: of half), in samples, 6 bits
+    /// each.
     pub skew: i32,
 }
 
-/// Most images of a launch: blocks in z.
+/// Maximum images of a launch: blocks in z.
 pub const MAX_BATCH: i32 = 65535;
 
-/// Most columns or rows: positions, halo included, are computed in 32 bits.
+/// Maximum columns or rows: positions, halo included, are computed in 32 bits.
 pub const MAX_SIDE: i32 = 1 << 30;
 
 impl Job {
@@ -75,8 +78,8 @@ impl Job {
         Job { signal, bands, width, height, parity: [0, 0], batch: 1, planes: None, coarse: None, levels: 1 }
     }
 
-    /// What a launch is given besides its arrays, in the order of the parameters ([`Params`](super::Params)): the last
-    /// are [`Arguments::aligned`] and [`Arguments::skew`], and, of kernels that take one, the gain.
+    /// A launch's scalar arguments, in the order of the parameters ([`Params`](super::Params)). The last are
+    /// [`Arguments::aligned`], [`Arguments::skew`] and, for kernels that take one, the gain.
     pub fn scalars(&self, extent: Extent, arguments: Arguments, gain: Option<u32>) -> Vec<i64> {
         let planes = || self.planes.iter();
         let kinds = [self.signal, self.bands[0], self.bands[1]];
@@ -94,10 +97,10 @@ impl Job {
         scalars
     }
 
-    /// Whether sizes, parities, addresses and bands are such that any kernel of both axes could run.
+    /// Checks sizes, parities, addresses and bands for any kernel of both axes.
     ///
     /// # Errors
-    /// The first thing that stands against it.
+    /// The first reason against it.
     pub(in crate::schedule) fn check(&self, schedule: &'static str, sample: Scalar) -> Result<(), ScheduleError> {
         let refuse = |what: String| Err(ScheduleError::Launch { schedule, what });
         for (n, what) in [(self.width, "width"), (self.height, "height")] {
@@ -117,18 +120,18 @@ impl Job {
             return refuse(format!("a pitch is {}, it must fit into 32 bits", array.pitch));
         }
         if arrays().any(|a| a.address % bytes != 0) {
-            return refuse(format!("an array does not begin at a multiple of the {bytes} bytes of a sample"));
+            return refuse(format!("an array's address must be a multiple of the sample size, {bytes} bytes"));
         }
         if self.bands[1..].iter().any(|a| (a.pitch, a.stride) != (self.bands[1].pitch, self.bands[1].stride)) {
-            return refuse("the bands hl, lh and hh differ in pitch or stride".into());
+            return refuse("the bands hl, lh and hh must have the same pitch and stride".into());
         }
         Ok(())
     }
 
-    /// Whether each image of the batch has blocks of its own.
+    /// Checks that each image of the batch can have its own blocks.
     ///
     /// # Errors
-    /// If there are more images than a grid has.
+    /// If there are more images than a grid allows.
     pub(in crate::schedule) fn check_batch(&self, schedule: &'static str) -> Result<(), ScheduleError> {
         if self.batch <= MAX_BATCH {
             return Ok(());
@@ -137,7 +140,7 @@ impl Job {
         Err(ScheduleError::Launch { schedule, what })
     }
 
-    /// Whether whole pairs repeat, where a border rule asks for it.
+    /// Checks that whole pairs repeat, if the border rule needs it.
     ///
     /// # Errors
     /// If a side is odd under `periodic`.
@@ -153,10 +156,11 @@ impl Job {
         Err(ScheduleError::Launch { schedule, what })
     }
 
-    /// Whether rows begin where a lane's vector begins, those of bands where half a vector does if they must, too, and the first column and row are at even positions.
+    /// Checks that rows begin at multiples of a lane's vector, those of bands (if `bands`) at multiples of half of it,
+    /// and the first column and row at even positions.
     ///
     /// # Errors
-    /// If not, with what is asked.
+    /// If not, with the requirement.
     pub(in crate::schedule) fn check_alignment(
         &self,
         schedule: &'static str,
@@ -170,13 +174,14 @@ impl Job {
         }
         let of_bands = if bands { format!(", those of bands to {}", columns / 2) } else { String::new() };
         let what = format!(
-            "rows must be aligned to {columns} samples{of_bands}, and the first column's and row's positions ({} and {}) must be even",
+            "rows must be aligned to {columns} samples{of_bands}, and the first column's and row's positions \
+             ({} and {}) must be even",
             self.parity[0], self.parity[1]
         );
         Err(ScheduleError::Launch { schedule, what })
     }
 
-    /// Whether each row's position 0 would stand at a multiple of `samples` samples.
+    /// Whether each row's position 0 would be at a multiple of `samples` samples.
     pub(in crate::schedule) fn is_aligned(&self, array: &Array, sample: Scalar, samples: i64, parity: i32) -> bool {
         let bytes = sample.bytes() as i64;
         let start = (array.address % (samples * bytes) as u64) as i64 - i64::from(parity) * bytes;
@@ -184,18 +189,18 @@ impl Job {
         start % (samples * bytes) == 0 && steps.iter().all(|(matters, step)| !matters || step % samples == 0)
     }
 
-    /// [`Arguments::skew`], for so many columns a lane.
+    /// [`Arguments::skew`], for `columns` columns a lane.
     pub(in crate::schedule) fn skew(&self, sample: Scalar, columns: u32) -> i32 {
         let past = |array: &Array, samples: u32| (array.address / sample.bytes() as u64 % u64::from(samples)) as i32;
         let bands = self.bands.iter().rev().fold(0, |skew, band| skew << SKEW_BITS | past(band, columns / 2));
         bands << SKEW_BITS | past(&self.signal, columns)
     }
 
-    /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`], for so many columns a lane.
+    /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`], for `columns` columns a lane.
     pub(in crate::schedule) fn aligned(&self, sample: Scalar, columns: u32) -> i32 {
         let columns = i64::from(columns);
         let signal = self.is_aligned(&self.signal, sample, columns, self.parity[0]);
-        // The even columns' position 0 is one before the first sample where that stands at an odd position.
+        // If the first sample is at an odd position, the even columns' position 0 is one before it.
         let bands = (self.bands.iter().zip([self.parity[0], 0, self.parity[0], 0]))
             .all(|(band, parity)| self.is_aligned(band, sample, columns / 2, parity));
         i32::from(signal) * SIGNAL_ALIGNED + i32::from(bands) * BANDS_ALIGNED

@@ -1,5 +1,7 @@
-//! What schedules share that lift both axes of a level in one kernel: its parameters, what it loads and stores, and
-//! columns that a thread holds whole. Lifting along an axis is that of [`lines`](super::lines): they have it from here.
+//! Shared parts of schedules that lift both axes of a level in one kernel.
+//!
+//! They are its parameters, loads and stores, and columns that a thread holds whole. Lifting along an axis is that of
+//! [`lines`](super::lines), re-exported here.
 
 mod cells;
 mod frame;
@@ -26,7 +28,7 @@ pub(super) use store::{store_band, store_band_at, store_signal, store_signal_at}
 use super::{Direction, ScheduleError};
 use crate::ir::Scalar;
 
-/// Which axis is lifted first in analysis. Synthesis undoes the axes in reverse.
+/// The axis lifted first in analysis. Synthesis undoes the axes in reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// Rows first, then columns (VC-2, CCSDS, the papers).
@@ -36,24 +38,24 @@ pub enum Order {
 }
 
 impl Order {
-    /// Whether a direction lifts rows before columns. Analysis undoes nothing: the plan's first axis first. Synthesis
-    /// starts with the axis that came last.
+    /// Whether a direction lifts rows before columns. Analysis starts with the plan's first axis, synthesis with its
+    /// last.
     pub fn across_first(self, direction: Direction) -> bool {
         (self == Order::HorizontalFirst) == (direction == Direction::Forward)
     }
 }
 
-/// Rows that a kernel takes: the fewer, the faster.
+/// Row alignment that a kernel requires. The stricter, the faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowAlignment {
-    /// All.
+    /// All rows.
     Any,
-    /// Those whose image begins where a lane's vector begins, with the first column at an even position; bands begin
-    /// anywhere. A schedule that has no kernel for them has one for [`RowAlignment::Any`].
+    /// The image's rows begin at multiples of a lane's vector, with the first column at an even position; bands begin
+    /// anywhere. A schedule without a kernel for these rows has one for [`RowAlignment::Any`].
     Image,
-    /// Those of them whose bands begin where half a lane's vector begins, too.
+    /// Rows as for [`RowAlignment::Image`], and bands' rows begin at multiples of half a lane's vector.
     Aligned,
-    /// Those of them that consist of whole vectors.
+    /// Rows as for [`RowAlignment::Aligned`] that consist of whole vectors.
     Whole,
 }
 
@@ -62,12 +64,12 @@ impl RowAlignment {
     pub const ALL: [RowAlignment; 4] =
         [RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Image, RowAlignment::Any];
 
-    /// Whether all arrays are known to be aligned.
+    /// Whether all arrays are aligned.
     pub fn is_aligned(self) -> bool {
         matches!(self, RowAlignment::Aligned | RowAlignment::Whole)
     }
 
-    /// What a schedule's kernel is called that takes such rows.
+    /// Name of a schedule's kernel for such rows.
     pub(super) fn kernel(self, schedule: &str) -> String {
         match self {
             RowAlignment::Any => schedule.to_owned(),
@@ -78,10 +80,10 @@ impl RowAlignment {
     }
 }
 
-/// Whether a lane's columns are a vector.
+/// Checks that a lane's columns are a vector.
 ///
 /// # Errors
-/// What `refuse` makes of their number.
+/// The result of `refuse` for their number.
 pub(super) fn check_columns(
     columns: u32,
     sample: Scalar,
@@ -94,10 +96,10 @@ pub(super) fn check_columns(
     Err(refuse("columns a lane (a power of two, at least 2)", columns.into(), most.into()))
 }
 
-/// Whether a block can have so many warps.
+/// Checks the warps of a block.
 ///
 /// # Errors
-/// What `refuse` makes of their number.
+/// The result of `refuse` for their number.
 pub(super) fn check_warps(
     warps: u32,
     refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,

@@ -5,21 +5,22 @@ use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, LocalId, ParamId, Scalar};
 use crate::schedule::{Arithmetic, Direction, Extent, Options};
 
-/// Parameters of a kernel that lifts all axes of an image or of a volume; every such schedule has the same. What
-/// depends on the job (`chunk`, `aligned` and `skew`), its [`Fit::arguments`](crate::schedule::Fit::arguments) gives.
+/// Parameters of a kernel that lifts all axes of an image or of a volume; the same for every such schedule.
+/// [`Fit::arguments`](crate::schedule::Fit::arguments) gives those that depend on the job (`chunk`, `aligned` and
+/// `skew`).
 ///
 /// Forward: `src, ll, hl, lh, hh`; inverse: `ll, hl, lh, hh, dst`; then `width, height, parity_x, parity_y,
 /// signal_pitch, ll_pitch, band_pitch, signal_stride, ll_stride, band_stride, batch, chunk, aligned, skew[, gain]`. hl
 /// is horizontally high and vertically low.
 ///
-/// Of a volume, bands have a third letter, for high along z: `lll, hll, lhl, hhl, llh, hlh, lhh, hhh`. `depth` follows
-/// `height`, `parity_z` `parity_y`, and
-/// `src_plane, lll_plane, band_plane` the pitches; what is said of ll is said of lll.
+/// Bands of a volume have a third letter, for high along z: `lll, hll, lhl, hhl, llh, hlh, lhh, hhh`. `depth` follows
+/// `height`, `parity_z` follows `parity_y`, and `src_plane, lll_plane, band_plane` follow the pitches; lll takes the
+/// place of ll.
 pub struct Params {
     /// The image, or the volume.
     pub signal: ParamId,
-    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z). Of two
-    /// levels, [`Params::declare_twice`]; of all, one array.
+    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); for a volume, + 4·(high along z). For two
+    /// levels, see [`Params::declare_twice`]; for all levels, one array.
     pub bands: Vec<ParamId>,
     /// Columns.
     pub width: ParamId,
@@ -29,13 +30,13 @@ pub struct Params {
     pub parity: [ParamId; 2],
     /// Samples from row to row of the signal.
     pub signal_pitch: ParamId,
-    /// The same of ll, and of the other bands.
+    /// Samples from row to row of ll, and of the other bands.
     pub band_pitches: [ParamId; 2],
-    /// What a volume has besides.
+    /// The third axis of a volume.
     pub deep: Option<Deep>,
     /// Samples from image to image of the signal.
     pub signal_stride: ParamId,
-    /// The same of ll, and of the other bands.
+    /// Samples from image to image of ll, and of the other bands.
     pub band_strides: [ParamId; 2],
     /// Images.
     pub batch: ParamId,
@@ -45,11 +46,11 @@ pub struct Params {
     pub aligned: ParamId,
     /// [`Arguments::skew`](super::Arguments::skew).
     pub skew: ParamId,
-    /// Bits of headroom, of kernels that take a gain.
+    /// Bits of headroom, for kernels that take a gain.
     pub gain: Option<ParamId>,
 }
 
-/// What a volume has and an image has not.
+/// Parameters of a volume's third axis.
 pub struct Deep {
     /// Planes.
     pub depth: ParamId,
@@ -59,8 +60,8 @@ pub struct Deep {
     pub planes: [ParamId; 3],
 }
 
-/// Bands of an image, or of a volume: index = (horizontally high) + 2·(vertically high) + 4·(high along z); their
-/// names, and what they are.
+/// Names and descriptions of bands of an image or of a volume: index = (horizontally high) + 2·(vertically high) +
+/// 4·(high along z).
 fn bands_of(extent: Extent) -> &'static [(&'static str, &'static str)] {
     match extent {
         Extent::Plane => &[
@@ -71,7 +72,7 @@ fn bands_of(extent: Extent) -> &'static [(&'static str, &'static str)] {
         ],
         Extent::Volume => &[
             ("lll", "low band"),
-            ("hll", "band that is high along x"),
+            ("hll", "high along x"),
             ("lhl", "high along y"),
             ("hhl", "high along x and y"),
             ("llh", "high along z"),
@@ -84,40 +85,41 @@ fn bands_of(extent: Extent) -> &'static [(&'static str, &'static str)] {
             ("hl", "horizontally high, vertically low band of the first level"),
             ("lh", "horizontally low, vertically high band of the first level"),
             ("hh", "high band of the first level"),
-            ("hl_2", "the same of the second level"),
-            ("lh_2", "the same of the second level"),
-            ("hh_2", "the same of the second level"),
+            ("hl_2", "horizontally high, vertically low band of the second level"),
+            ("lh_2", "horizontally low, vertically high band of the second level"),
+            ("hh_2", "high band of the second level"),
         ],
         Extent::AllLevels => &[("bands", "bands of all levels, in the Mallat layout")],
     }
 }
 
-/// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would
-/// stand there, where the row begins at position 1).
+/// Bit of `aligned`: position 0 of every row of the signal is at a multiple of a lane's vector of samples (or would be,
+/// if the row begins at position 1).
 pub const SIGNAL_ALIGNED: i32 = 1;
-/// Bit of `aligned`: the same for the rows of all bands, and half a lane's vector.
+/// Bit of `aligned`: position 0 of the rows of all bands is at a multiple of half a lane's vector.
 pub const BANDS_ALIGNED: i32 = 2;
 /// Bits of an array in `skew`.
 pub(in crate::schedule) const SKEW_BITS: i32 = 6;
 
 impl Params {
-    /// Of an image.
+    /// Declares the parameters for an image.
     pub fn declare(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::Plane)
     }
 
-    /// Of an image and two levels: the bands are ll of the second, hl, lh, hh of the first, then of the second.
+    /// Declares the parameters for an image and two levels. The bands are ll of the second, hl, lh, hh of the first,
+    /// then of the second.
     pub fn declare_twice(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::TwoLevels)
     }
 
-    /// Of an image and all levels that are left: the only array besides the image is that of the bands, and `chunk` is
-    /// the number of levels.
+    /// Declares the parameters for an image and all remaining levels. One array has all bands, and `chunk` is the
+    /// number of levels.
     pub fn declare_all(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::AllLevels)
     }
 
-    /// Of a volume.
+    /// Declares the parameters for a volume.
     pub fn declare_deep(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::Volume)
     }
@@ -181,12 +183,12 @@ impl Params {
         };
         let chunk = i32s(name, &format!("{walks}, at least 1"));
         let (alignment, skews) = match extent {
-            Extent::AllLevels => ["not needed: any rows will do"; 2].map(str::to_owned).into(),
+            Extent::AllLevels => ["unused: the kernel takes any rows"; 2].map(str::to_owned).into(),
             _ => (
                 format!(
                     "1: rows of the {image} are aligned to a lane's vector; 2: rows of the bands, to half; 3: both"
                 ),
-                format!("of {side} and each band, 6 bits each: samples by which it begins past a lane's vector"),
+                format!("offset of {side} and each band past a lane's vector, in samples, 6 bits each"),
             ),
         };
         let aligned = i32s("aligned", &alignment);
@@ -227,15 +229,14 @@ impl Params {
         strides.map(|(name, stride)| b.let_(name, Scalar::I64, image.clone().cast(Scalar::I64) * Expr::from(stride)))
     }
 
-    /// Pitches as 32-bit numbers, which [`Job`](super::Job) has checked them to be: a product of two such is one
-    /// instruction.
+    /// Pitches as 32-bit numbers, which [`Job`](super::Job) has checked to fit: a product of two is one instruction.
     pub(in crate::schedule) fn narrow_pitches(&self, b: &mut Builder) -> [LocalId; 3] {
         let pitches =
             [("signal_row", self.signal_pitch), ("ll_row", self.band_pitches[0]), ("band_row", self.band_pitches[1])];
         pitches.map(|(name, pitch)| b.let_(name, Scalar::I32, Expr::from(pitch).cast(Scalar::I32)))
     }
 
-    /// The same of planes of a volume.
+    /// Plane pitches of a volume as 32-bit numbers.
     pub(in crate::schedule) fn narrow_planes(&self, b: &mut Builder) -> [LocalId; 3] {
         let deep = self.deep.as_ref().expect("the parameters are of a volume");
         let names = ["signal_plane", "lll_plane", "band_plane"];
@@ -243,7 +244,7 @@ impl Params {
         [0, 1, 2].map(narrow)
     }
 
-    /// The image, as threads hold columns of it.
+    /// The image, as threads hold its columns.
     pub(in crate::schedule) fn held(
         &self,
         options: Options,

@@ -1,7 +1,9 @@
-//! Rows that begin anywhere: whole vectors are loaded and stored at their own addresses nevertheless, and shuffles move samples between these and the lanes that hold them.
+//! Unaligned rows: loads and stores of whole vectors at aligned addresses, with shuffles that move samples to and from
+//! their lanes.
 //!
-//! A lane's run of V samples begins `m` samples past an address at which a vector may stand, the same `m` in all lanes. It is found in the vector there and the one that the lane on
-//! its right loads; and it is stored together with what the lane on its left has of the vector that begins `m` samples earlier. 16-bit integers move in pairs, as they stand in memory.
+//! A lane's run of V samples begins `m` samples past an aligned vector, with the same `m` in all lanes. On load, the
+//! run is in that vector and in the one that the right neighbour loads. On store, it joins the left neighbour's samples
+//! of the vector that begins `m` samples earlier. 16-bit integers move in pairs, as memory has them.
 
 use super::source::scaled;
 use super::{Frame, Row, SKEW_BITS, Sink, Source, word};
@@ -10,30 +12,31 @@ use crate::ir::{Cache, Expr, Lane, LocalId, Place, Scalar, Space};
 use crate::schedule::Arithmetic;
 use std::collections::BTreeMap;
 
-/// Where the other samples of a vector are that a lane wants.
+/// Side of the lane with the rest of a vector's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbour {
-    /// What it loaded is the earlier part: the rest is in the lane on the right.
+    /// The lane loaded the earlier part; the rest is in the right neighbour.
     Right,
-    /// What it holds is the later part: the rest is in the lane on the left.
+    /// The lane holds the later part; the rest is in the left neighbour.
     Left,
 }
 
-/// A lane's runs of rows of an array that stand below one another, so few that samples from the first of them to the last are counted in 32 bits ([`Runs::REACH`]).
+/// A lane's runs of consecutive rows of an array. Offsets from the first to the last are counted in 32 bits
+/// ([`Runs::REACH`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Runs {
     /// 0: signal, 1: ll, 2: the other bands.
     array: usize,
     /// Index, of type i64, of the vector in which the first run begins.
     first: LocalId,
-    /// The first run's samples begin so many samples later.
+    /// Offset of the first run's samples in that vector.
     shift: LocalId,
     /// Samples of a vector.
     samples: i32,
 }
 
 impl Runs {
-    /// Rows from one on.
+    /// The runs of rows from `row` on.
     pub fn from(b: &mut Builder, frame: &Frame, sink: &Sink, row: Expr) -> Runs {
         let samples = sink.columns(frame).len() as i32;
         let index = b.let_("begins", Scalar::I64, sink.index(frame, row));
@@ -43,20 +46,20 @@ impl Runs {
         Runs { array: sink.array().min(2), first, shift, samples }
     }
 
-    /// Rows times pitch up to which runs are counted rightly.
+    /// Maximum rows times pitch for which offsets are correct.
     pub const REACH: i64 = i32::MAX as i64 - 64;
 
-    /// Of the run so many rows below the first: samples from where the first vector stands.
+    /// Offset of the run `rows` rows below the first from the start of the first vector, in samples.
     fn below(&self, frame: &Frame, rows: Expr) -> Expr {
         Expr::from(self.shift) + rows * Expr::from(frame.pitches[self.array])
     }
 
-    /// Index at which the vector stands that such a run begins in.
+    /// Index of the vector in which the run `rows` rows below begins.
     pub fn vector(&self, frame: &Frame, rows: Expr) -> Expr {
         Expr::from(self.first) + self.below(frame, rows).and((-self.samples).into()).cast(Scalar::I64)
     }
 
-    /// The lane's samples in such a run begin so many samples later, modulo the length of a vector.
+    /// Offset of the lane's samples in that vector, modulo the length of a vector.
     pub fn shift(&self, b: &mut Builder, frame: &Frame, rows: Expr) -> LocalId {
         b.let_("shift", Scalar::I32, self.below(frame, rows))
     }
@@ -72,7 +75,7 @@ impl Runs {
         first.or(frame.pitches[array].into()).and((samples - 1).into()).eq_(0.into())
     }
 
-    /// By how much the first run is shifted.
+    /// Offset of the first run in its vector.
     pub fn first_shift(&self) -> LocalId {
         self.shift
     }
@@ -83,12 +86,13 @@ impl Runs {
     }
 }
 
-/// Samples by which an array begins past where a vector stands.
+/// Samples from an aligned vector to the start of an array.
 fn skew_of(frame: &Frame, sink: &Sink) -> Expr {
     (Expr::from(frame.params.skew) >> (SKEW_BITS * sink.array() as i32)).and(((1 << SKEW_BITS) - 1).into())
 }
 
-/// A lane's samples, `shift` samples later than it has them, or earlier: in stages, each for a bit of the shift. All lanes of the warp take part. An element is so many samples.
+/// A lane's samples moved by `shift` samples, later or earlier, in one stage for each bit of the shift. All lanes of
+/// the warp take part. An element has `each` samples.
 fn moved(
     b: &mut Builder,
     (scalar, each): (Scalar, usize),
@@ -116,7 +120,7 @@ fn moved(
     elements
 }
 
-/// One of two for each element, by a bit of the shift.
+/// Selects one of two values for each element, by a bit of the shift.
 fn chosen(
     b: &mut Builder,
     scalar: Scalar,
@@ -130,12 +134,12 @@ fn chosen(
     chosen.into_iter().map(|value| b.let_("sample", scalar, value).into()).collect()
 }
 
-/// The same of 16-bit integers, two an element, in the order of memory.
+/// [`moved`] for 16-bit integers, two an element, in the order of memory.
 fn moved_pairs(b: &mut Builder, samples: &[Expr], shift: &Expr, rest: Neighbour) -> Vec<Expr> {
     let pairs: Vec<Expr> = samples.chunks_exact(2).map(|p| word(&p[0], &p[1])).collect();
     let pairs: Vec<Expr> = pairs.into_iter().map(|pair| b.let_("pair", Scalar::U32, pair).into()).collect();
     let pairs = moved(b, (Scalar::U32, 2), pairs, shift, rest);
-    // By one sample: the upper half of one and the lower half of the next.
+    // A move by one sample: the high half of one element and the low half of the next.
     let (lane, end) = match rest {
         Neighbour::Right => (Lane::Down(1), 0),
         Neighbour::Left => (Lane::Up(1), pairs.len() - 1),
@@ -159,7 +163,7 @@ fn shifted(b: &mut Builder, arith: Arithmetic, samples: Vec<Expr>, shift: LocalI
     moved(b, (arith.work, 1), samples, &shift, rest)
 }
 
-/// Sets columns of a row, of which a register has all or none.
+/// Sets columns of a row: all or none of each register.
 fn put(b: &mut Builder, row: &Row, columns: Vec<i32>, samples: Vec<Expr>) {
     let samples: BTreeMap<i32, Expr> = columns.into_iter().zip(samples).collect();
     for unit in row.form.units(samples.keys().copied()) {
@@ -168,18 +172,18 @@ fn put(b: &mut Builder, row: &Row, columns: Vec<i32>, samples: Vec<Expr>) {
 }
 
 impl Source {
-    /// As what it would be stored to.
+    /// The sink with the same rows and columns.
     pub fn sink(&self) -> Sink {
         Sink { row: self.row, columns: self.columns }
     }
 
-    /// Starts loading the vector in which the lane's samples of a row begin, into an array from an element on.
+    /// Requests the vector in which the lane's samples of a row begin, into an array from an element on.
     pub fn fetch_vector(&self, b: &mut Builder, frame: &Frame, index: Expr, to: Place) {
         let samples = self.samples(frame) as u32;
         b.load(to, Space::Global(self.pointer()), index, samples, Cache::Default);
     }
 
-    /// What such vectors hold of the lane's samples, as the steps see it; of rows that are not shifted, without a shift.
+    /// Converts such vectors to the lane's samples for the steps; `shift` is `None` for rows without a shift.
     pub fn see_shifted(
         &self,
         b: &mut Builder,
@@ -200,7 +204,8 @@ impl Source {
 }
 
 impl Sink {
-    /// Puts what the lane stores of a row, as vectors stand in memory, into its place. Only analysis asks whether rows are shifted: it takes no gain from what it stores.
+    /// Moves the lane's samples of a row to the vector that it stores. Only analysis tests whether rows are shifted:
+    /// its stores remove no gain.
     pub fn shift(&self, b: &mut Builder, frame: &Frame, row: &Row, shift: LocalId) {
         let samples = shifted(b, frame.lanes.held.arith, self.values(frame, row), shift, Neighbour::Left);
         put(b, row, self.columns(frame), samples);

@@ -1,4 +1,4 @@
-//! What rows are stored to, as [`super::Source`] is what they are loaded from.
+//! Row sinks: the destinations of stores, as [`super::Source`] is the origin of loads.
 
 use super::{Frame, PHASES, Row};
 use crate::ir::{Cache, Expr, ParamId};
@@ -15,7 +15,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// What a pair of rows of an image is stored to.
+    /// The sinks of a pair of rows of an image.
     pub fn all(frame: &Frame) -> Vec<Sink> {
         match frame.options.direction {
             Direction::Forward => {
@@ -30,7 +30,7 @@ impl Sink {
         self.columns.map_or(0, |columns| 1 + 2 * self.row.parity() as usize + columns.parity() as usize)
     }
 
-    /// The sink's row in a pair that is inside the image, counted from its first.
+    /// The sink's row in a pair inside the image, counted from its first.
     pub fn row_of(&self, frame: &Frame, pair: Expr) -> Expr {
         match self.columns {
             None => (pair << 1) + self.row.parity() as i32 - frame.lanes.held.start(1),
@@ -38,7 +38,7 @@ impl Sink {
         }
     }
 
-    /// How many rows the sink's row so many pairs below is below the first pair's first row in its array.
+    /// Rows between the first pair's first row in the sink's array and the sink's row `pairs` pairs below.
     pub fn below(&self, pairs: &Expr) -> Expr {
         match self.columns {
             None => (pairs.clone() << 1) + self.row.parity() as i32,
@@ -46,7 +46,7 @@ impl Sink {
         }
     }
 
-    /// Where the lane's first sample stands in a row.
+    /// Offset of the lane's first sample in a row.
     pub fn first(&self, frame: &Frame) -> Expr {
         match self.columns {
             None => Expr::from(frame.lanes.x) - frame.lanes.held.start(0),
@@ -75,7 +75,8 @@ impl Sink {
         self.columns(frame).into_iter().map(value).collect()
     }
 
-    /// Where it stands in memory, and who reads it next: the low band is read again by the next level, the other bands by nobody soon.
+    /// The array's pointer, and the cache policy of its stores: the next level reads the low band again; nobody reads
+    /// the others soon.
     pub fn memory(&self, frame: &Frame) -> (ParamId, Cache) {
         match self.array() {
             0 => (frame.params.signal, Cache::Default),

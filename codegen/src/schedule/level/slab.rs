@@ -1,4 +1,4 @@
-//! Vertical lifting of rows that a thread holds whole, so many columns of each.
+//! Vertical lifting of rows that a thread holds whole.
 
 use super::{Axis, Border, Dots, Form, Held, PHASES, Row, Wanted};
 use crate::action::Action;
@@ -9,28 +9,28 @@ use crate::window::Halo;
 use lifting_dsl::{PairStage, Phase, Step};
 use std::ops::RangeInclusive;
 
-/// Rows in registers: those of the results, and what they depend on.
+/// Rows in registers: those of the results, and those they depend on.
 pub struct Slab<'a> {
     /// The columns.
     pub held: &'a Held,
-    /// Its steps.
+    /// The steps.
     pub axis: &'a Axis,
-    /// Of the lifting steps.
+    /// Halo of the lifting steps.
     pub halo: &'a Halo,
     /// Row pairs of results.
     pub pairs: i32,
-    /// Row pair that its first two rows are.
+    /// Row pair of its first two rows.
     pub front: LocalId,
     /// Whether it reaches above or below the image (warp-uniform).
     pub at_edge: LocalId,
-    /// Row after row, a lane's columns of each.
+    /// A lane's columns, row after row.
     pub samples: LocalId,
-    /// How they stand there.
+    /// Form of the samples.
     pub form: Form,
 }
 
 impl<'a> Slab<'a> {
-    /// Declares rows of which the first results are row pair `first`, a register a sample.
+    /// Declares rows whose first results are row pair `first`, with a register for each sample.
     pub fn declare(
         b: &mut Builder,
         name: &str,
@@ -41,7 +41,7 @@ impl<'a> Slab<'a> {
         Slab::declare_as(b, name, held, steps, range, Form::Single)
     }
 
-    /// The same, in another form.
+    /// [`Slab::declare`] with rows in another form.
     pub fn declare_as(
         b: &mut Builder,
         name: &str,
@@ -64,7 +64,7 @@ impl<'a> Slab<'a> {
         self.first() + self.pairs + self.halo.pairs_after() as i32
     }
 
-    /// The first row pair of results, counted from the slab's first.
+    /// Index of the first row pair of results, counted from the slab's first.
     pub fn first(&self) -> i32 {
         self.halo.pairs_before() as i32
     }
@@ -81,8 +81,8 @@ impl<'a> Slab<'a> {
         if self.form == Form::Single { self.lift_single(b) } else { self.lift_pairs(b) }
     }
 
-    /// Lifts columns whose samples stand in pairs, two columns at a time, those that share registers: what is beside
-    /// one another comes to stand below one another.
+    /// Lifts packed columns, two at a time: those that share registers. It repacks horizontal neighbours into vertical
+    /// ones.
     fn lift_pairs(&self, b: &mut Builder) {
         let (height, words) = (self.height(), (self.height() + 1) / 2);
         for unit in self.form.units(0..self.held.columns()) {
@@ -140,7 +140,7 @@ impl<'a> Slab<'a> {
         }
     }
 
-    /// Multiplies the image's first and last row, and what stands for them, among row pairs `from` to `to`.
+    /// Multiplies the image's first and last row, and their reflections, in row pairs `from..to`.
     fn scale_ends(&self, b: &mut Builder, (from, to): (i32, i32), factor: f64) {
         let held = self.held;
         let position = |pair: Expr| (Expr::from(self.front) + pair) << 1;
@@ -158,7 +158,7 @@ impl<'a> Slab<'a> {
         });
     }
 
-    /// Each step where its results are still needed.
+    /// Applies each step to the rows whose results are still needed.
     fn lift_single(&self, b: &mut Builder) {
         let all = 0..=self.height() - 1;
         let (first, pairs) = (self.first(), self.pairs);
@@ -167,7 +167,7 @@ impl<'a> Slab<'a> {
         }
         let zero = self.held.border == Border::Zero;
         if zero {
-            // Rows beyond the border were loaded from within, and may have been lifted horizontally.
+            // Rows beyond the border were loaded from inside, and may have been lifted horizontally.
             PHASES.into_iter().for_each(|phase| self.restore(b, phase, all.clone(), 0));
         }
         for step in &self.axis.first {
@@ -193,7 +193,7 @@ impl<'a> Slab<'a> {
         }
     }
 
-    /// Every step, or stage, and the rows of its target, or of its first sample, on which it is made.
+    /// Every step or stage, with the rows of its target or of its first sample.
     fn steps(&self) -> Vec<(&'a Action, RangeInclusive<i32>)> {
         let rows = |(action, (before, after)): (&'a Action, &(i64, i64))| {
             // In positions: from `before` ahead of the results to `after` behind them.
@@ -229,7 +229,7 @@ impl<'a> Slab<'a> {
         }
     }
 
-    /// A stage of a lattice on the pairs that these rows are the first of.
+    /// A lattice stage on the pairs that begin in these rows.
     fn stage(&self, b: &mut Builder, stage: &PairStage, rows: RangeInclusive<i32>) {
         b.comment(format!("columns: {}", crate::describe::stage(stage)));
         b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| {
@@ -242,8 +242,7 @@ impl<'a> Slab<'a> {
         });
     }
 
-    /// Makes rows beyond the border what the border rule says, as far as `reach` positions, for a phase that has just
-    /// changed.
+    /// Applies the border rule to rows beyond the border, up to `reach` positions, for a phase that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, rows: RangeInclusive<i32>, reach: i32) {
         let (held, p) = (self.held, phase.parity() as i32);
         if held.border == Border::Extend {
@@ -284,7 +283,8 @@ impl<'a> Slab<'a> {
                     });
                 }
                 Border::Mirror => {
-                    // Position 2·d away from its mirror image; the near ones first, as small images reflect twice.
+                    // A position is 2·d away from its mirror image. Near ones come first, as small images reflect
+                    // twice.
                     let (start, end) = (held.start(1), held.end(1) - 1);
                     let front = || Expr::from(self.front) << 1;
                     let start = b.let_("start", Scalar::I32, start - front());
@@ -305,7 +305,7 @@ impl<'a> Slab<'a> {
     }
 }
 
-/// All words that hold rows of a range, two in each, and which of them are of it.
+/// Runs `body` for all words that hold rows of a range, two in each, with the rows of the range among them.
 fn each_word(b: &mut Builder, rows: &RangeInclusive<i32>, body: impl Fn(&mut Builder, Expr, Wanted)) {
     let (from, end) = (*rows.start(), rows.end() + 1);
     if from >= end {

@@ -1,4 +1,4 @@
-//! What rows are loaded from, without a detour: as vectors, or each sample where the border rule finds it.
+//! Row sources: loads straight to registers, as vectors or sample by sample under the border rule.
 
 use super::{Frame, PHASES, Row, beside};
 use crate::ir::build::Builder;
@@ -18,18 +18,19 @@ pub struct Source {
 }
 
 impl Source {
-    /// What a pair of rows of an image is loaded from.
+    /// The sources of a pair of rows of an image.
     pub fn all(frame: &Frame) -> Vec<Source> {
         Source::of_plane(frame, Phase::Even)
     }
 
-    /// The same in the order of loading: what is there before the level starts, which are all bands but ll, and what the level before leaves.
+    /// The sources in the order in which their data is ready: first all bands but ll, which exist before the level
+    /// starts, then the result of the previous level.
     pub fn by_time(frame: &Frame) -> [Vec<Source>; 2] {
         let (there, left) = Source::all(frame).into_iter().partition(|source| source.array == 2);
         [there, left]
     }
 
-    /// What a pair of rows of a plane is loaded from; of a plane of bands that is even or odd along z.
+    /// The sources of a pair of rows of a plane; in synthesis, of bands even or odd along z.
     pub fn of_plane(frame: &Frame, z: Phase) -> Vec<Source> {
         let params = frame.params;
         match frame.options.direction {
@@ -50,23 +51,23 @@ impl Source {
         }
     }
 
-    /// What is loaded from.
+    /// The array's pointer.
     pub fn pointer(&self) -> ParamId {
         self.pointer
     }
 
-    /// The array: 0 is the signal, 1 the low band, 2 are the other bands.
+    /// The array: 0 is the signal, 1 the low band, 2 the other bands.
     pub fn array(&self) -> usize {
         self.array
     }
 
-    /// Index of the source's first sample in the row of a pair that is inside the image.
+    /// Index of the source's first sample in the row of a pair inside the image.
     pub fn row_start(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> LocalId {
         let row = self.row_of(frame, pair);
         b.let_("row_start", Scalar::I64, frame.index(self.array, row, 0.into()))
     }
 
-    /// The source's row in a pair that is inside the image, counted from its first.
+    /// The source's row in a pair inside the image, counted from its first.
     pub fn row_of(&self, frame: &Frame, pair: Expr) -> Expr {
         self.sink().row_of(frame, pair)
     }
@@ -83,17 +84,17 @@ impl Source {
         if self.columns.is_some() { frame.lanes.held.band_row(self.row, served) } else { served }
     }
 
-    /// The columns of a lane that the source has.
+    /// The columns of a lane in the source.
     pub fn columns(&self, frame: &Frame) -> impl Iterator<Item = i32> + use<> {
         self.sink().columns(frame).into_iter()
     }
 
-    /// How many samples of a row a lane has.
+    /// Samples of a row in a lane.
     pub fn samples(&self, frame: &Frame) -> i32 {
         self.columns(frame).count() as i32
     }
 
-    /// Where the sample at an even position stands in a row, or for odd columns the one after it.
+    /// Offset in a row of the sample at even position `x`, or, for odd columns, of the next one.
     pub fn first(&self, frame: &Frame, x: LocalId) -> Expr {
         match self.columns {
             None => Expr::from(x) - frame.lanes.held.start(0),
@@ -106,7 +107,7 @@ impl Source {
         self.vector_from(b, frame, row, row_start, frame.lanes.x);
     }
 
-    /// Loads as many samples of a row as a lane has, from position `x` on.
+    /// Loads a lane's count of samples of a row, from position `x` on.
     pub fn vector_from(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, x: LocalId) {
         let index = Expr::from(row_start) + self.first(frame, x).cast(Scalar::I64);
         let raw = self.raw(b, frame);
@@ -114,8 +115,8 @@ impl Source {
         self.see(b, frame, row, raw);
     }
 
-    /// Loads as many samples as a lane has, from position `x` on, of rows inside the image, below one another, the first two of which are those of row pair `front`; where positions begin
-    /// at 0. Sources that stand alike share their addresses.
+    /// Loads a lane's count of samples, from position `x` on, of consecutive rows inside the image. The first two rows
+    /// are those of row pair `front`. Positions begin at 0. Sources with the same layout share their addresses.
     pub fn vectors(
         b: &mut Builder,
         frame: &Frame,
@@ -137,7 +138,7 @@ impl Source {
                 let below = step * pair + if step == 2 { source.row.parity() as i32 } else { 0 };
                 let raw = source.raw(b, frame);
                 source.fetch(b, frame, raw, frame.below(source.array, start, below));
-                // What comes at one time is taken as it comes.
+                // Samples that arrive at the same time are converted as they arrive.
                 match frame.options.direction {
                     Direction::Forward => source.see(b, frame, &row(source.row, pair), raw),
                     Direction::Inverse => fetched.push((pair, source, raw)),
@@ -149,23 +150,24 @@ impl Source {
         }
     }
 
-    /// Room for the lane's samples of a row as they stand in memory.
+    /// Declares registers for the lane's samples of a row in memory's form.
     pub fn raw(&self, b: &mut Builder, frame: &Frame) -> LocalId {
         self.raw_rows(b, frame, 1)
     }
 
-    /// Room for so many of its rows.
+    /// Declares registers for `rows` rows in memory's form.
     pub fn raw_rows(&self, b: &mut Builder, frame: &Frame, rows: i32) -> LocalId {
         b.array("raw", frame.options.sample, (self.samples(frame) * rows) as u32)
     }
 
-    /// Starts loading the lane's samples of a row at once, from an index on.
+    /// Requests the lane's samples of a row at once, from an index on.
     pub fn fetch(&self, b: &mut Builder, frame: &Frame, raw: LocalId, index: Expr) {
         let lanes = self.samples(frame) as u32;
         b.load(Place::Elem(raw, 0.into()), Space::Global(self.pointer), index, lanes, Cache::Default);
     }
 
-    /// Starts loading samples of a row one by one: `served` says where, from an index on, the sample is that serves each column.
+    /// Requests samples of a row one by one. `served` has the offset from `index` of the sample that serves each
+    /// column.
     pub fn fetch_each(
         &self,
         b: &mut Builder,
@@ -181,18 +183,19 @@ impl Source {
         }
     }
 
-    /// What was loaded, as the steps see it.
+    /// Converts loaded samples to the form that the steps read.
     pub fn see(&self, b: &mut Builder, frame: &Frame, row: &Row, raw: LocalId) {
         let first = self.columns.map_or((0, 1), |phase| (phase.parity() as i32, 2));
         row.fill(b, self.columns(frame), |c| self.seen(frame, raw, (c - first.0) / first.1));
     }
 
-    /// The same of a single sample.
+    /// Converts a single loaded sample for the steps.
     pub fn seen(&self, frame: &Frame, raw: LocalId, element: i32) -> Expr {
         seen(frame, Expr::Elem(raw, Box::new(element.into())))
     }
 
-    /// Loads the lane's samples of a row one by one: `served` says where in a row the sample is that serves each column.
+    /// Loads the lane's samples of a row one by one. `served` has the offset in a row of the sample that serves each
+    /// column.
     pub fn gather(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, served: &[LocalId]) {
         for unit in row.form.units(self.columns(frame)) {
             let samples = unit.iter().map(|c| self.value(b, frame, row_start, served[*c as usize])).collect();
@@ -206,7 +209,7 @@ impl Source {
         b.set(to, value);
     }
 
-    /// One sample of a row, as the steps see it.
+    /// One sample of a row, converted for the steps.
     pub fn value(&self, b: &mut Builder, frame: &Frame, row_start: LocalId, column: LocalId) -> Expr {
         let index = Expr::from(row_start) + Expr::from(column).cast(Scalar::I64);
         let sample = b.load_new("sample", frame.options.sample, Space::Global(self.pointer), index);
@@ -214,7 +217,8 @@ impl Source {
     }
 }
 
-/// Whether rows are loaded as vectors, and if not, where each column's sample is: of analysis, each column that is [`beside`] those of other lanes.
+/// Whether rows are loaded as vectors, and otherwise the position of each column's sample. In analysis, columns are
+/// taken [`beside`] those of other lanes.
 pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalId>) {
     let vectors = frame.vectors(b);
     let served: Vec<LocalId> = (0..frame.lanes.held.columns()).map(|_| b.declare("served", Scalar::I32)).collect();
@@ -222,7 +226,7 @@ pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalI
         vectors,
         |b| served.iter().for_each(|id| b.set(Place::Local(*id), 0)),
         |b| {
-            b.comment("at a border, or where rows are not aligned");
+            b.comment("at a border or in unaligned rows");
             for (c, id) in served.iter().enumerate() {
                 if frame.options.direction == Direction::Forward {
                     let position = Expr::from(frame.lanes.base) + beside(b, c as i32);
@@ -240,7 +244,7 @@ pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalI
 /// Index, in its row, of the sample that serves index k of a phase of columns.
 pub fn served_index(b: &mut Builder, frame: &Frame, phase: Phase, k: Expr) -> LocalId {
     let p = phase.parity() as i32;
-    // Of the image.
+    // Index in the image.
     let served = match frame.lanes.held.boundary {
         Boundary::WholeSymmetric | Boundary::Periodic => frame.lanes.held.serve_position(0, (k << 1) + p),
         Boundary::Edge | Boundary::Zero => (frame.lanes.held.serve(0, phase, k) << 1) + p - frame.lanes.held.start(0),
@@ -259,7 +263,7 @@ pub fn served_column(b: &mut Builder, frame: &Frame, c: i32) -> LocalId {
     served_index(b, frame, phase, (Expr::from(frame.lanes.x) + (c - phase.parity() as i32)) >> 1)
 }
 
-/// A sample as it stands in memory, as the steps see it.
+/// Converts a sample from memory for the steps.
 fn seen(frame: &Frame, sample: Expr) -> Expr {
     scaled(frame, frame.lanes.held.arith.widen(sample))
 }

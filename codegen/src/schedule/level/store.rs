@@ -5,7 +5,7 @@ use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Scalar, Space};
 use lifting_dsl::Phase;
 
-/// Stores a lane's samples of a row of a band, the `pair`-th.
+/// Stores a lane's samples of the `pair`-th row of a band.
 pub fn store_band(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, columns: Phase, pair: LocalId) {
     let band = 2 * phase.parity() as usize + columns.parity() as usize;
     let y = frame.lanes.held.in_band(1, phase, pair.into());
@@ -14,7 +14,7 @@ pub fn store_band(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, colum
     store_band_at(b, frame, row, (phase, columns), index, false);
 }
 
-/// Stores a lane's samples of a band's row from an index on; all of them are `inside` the image, or that is found out.
+/// Stores a lane's samples of a band's row from an index on. If not `inside`, it tests which samples are in the image.
 pub fn store_band_at(
     b: &mut Builder,
     frame: &Frame,
@@ -26,7 +26,7 @@ pub fn store_band_at(
     put(b, frame, &Sink { row: phase, columns: Some(columns) }, row, index, inside);
 }
 
-/// Stores a lane's samples of a row of the image, of the `pair`-th pair.
+/// Stores a lane's samples of a row of the image, in the `pair`-th pair.
 pub fn store_signal(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, pair: LocalId) {
     let y = (Expr::from(pair) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
     let x = Expr::from(frame.lanes.x) - frame.lanes.held.start(0);
@@ -34,17 +34,17 @@ pub fn store_signal(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, pai
     store_signal_at(b, frame, row, index, false);
 }
 
-/// Stores a lane's samples of a row of the image from an index on; as [`store_band_at`].
+/// Stores a lane's samples of a row of the image from an index on, as [`store_band_at`].
 pub fn store_signal_at(b: &mut Builder, frame: &Frame, row: &Row, index: Expr, inside: bool) {
     put(b, frame, &Sink { row: Phase::Even, columns: None }, row, index, inside);
 }
 
-/// Stores the lane's samples of a row: at once where rows are aligned and all are inside, else one by one.
+/// Stores the lane's samples of a row: at once if rows are aligned and all samples are inside, else one by one.
 fn put(b: &mut Builder, frame: &Frame, sink: &Sink, row: &Row, index: Expr, inside: bool) {
     let (pointer, cache) = sink.memory(frame);
     let values: Vec<Expr> =
         sink.values(frame, row).into_iter().map(|value| frame.lanes.held.arith.narrow(value)).collect();
-    // Of whole vectors, a lane that stores has all its columns.
+    // With whole vectors, a lane that stores has all its columns.
     if inside || frame.takes == RowAlignment::Whole {
         return b.store_wide(Space::Global(pointer), index, values, cache);
     }
@@ -52,7 +52,7 @@ fn put(b: &mut Builder, frame: &Frame, sink: &Sink, row: &Row, index: Expr, insi
     let index = b.let_("out", Scalar::I64, index);
     let ends_inside = (Expr::from(frame.lanes.x) + frame.lanes.held.columns()).le(frame.lanes.held.end(0));
     let starts_inside = || Expr::from(frame.lanes.x).ge(frame.lanes.held.start(0));
-    // A lane that stores begins at position 0 at the earliest.
+    // A lane that stores begins at position 0 or later.
     let whole =
         if frame.is_aligned() { ends_inside } else { frame.params.has(aligned).and(starts_inside().and(ends_inside)) };
     b.if_else(

@@ -38,7 +38,7 @@ impl Fit {
         Job { bands: planes.high, ..*job }.check("volume", sample)?;
         let (low, high) = (job.bands[1], planes.high[0]);
         if (low.pitch, low.stride) != (high.pitch, high.stride) {
-            return refuse("bands that are low along z and those that are high differ in pitch or stride".into());
+            return refuse("bands low along z and bands high along z must have the same pitch and stride".into());
         }
         if !(2..=MAX_SIDE).contains(&planes.depth) || !(0..=1).contains(&planes.parity) {
             return refuse(format!(
