@@ -81,8 +81,8 @@ fn every_wavelet_of_the_catalogue_has_files() {
     assert_eq!(
         replaced,
         ["forward", "inverse"].map(|way| format!(
-            "coif17_vertical_{way}_f64: slabs of 16 columns instead of 32: the window, in bytes of shared memory would \
-             be 52224, the limit is 49152."
+            "coif17_vertical_{way}_f64: slabs of 16 columns instead of 32: bytes of shared memory for the window \
+             would be 52224, the limit is 49152."
         ))
     );
 }

@@ -126,12 +126,12 @@ fn the_catalogue_is_filtered_or_refused_by_name() {
                     ran[1] += 1;
                     let text = e.to_string();
                     let reason = match scheme.domain() {
-                        Domain::Integer => "is of integers, whose steps round one after another, as no filter does",
+                        Domain::Integer => "round integers one after another, which no filter does",
                         Domain::Real if text.contains("do not read an extension") => {
                             assert_ne!(boundary, Boundary::Periodic, "{text}");
                             "do not read an extension of the line"
                         }
-                        Domain::Real => "a thread's samples, in registers, is ",
+                        Domain::Real => "registers a thread for its samples: ",
                     };
                     assert!(text.contains(reason) && text.contains(scheme.name()), "{text}");
                 }

@@ -87,7 +87,7 @@ fn convolution_equals_lifting_within_rounding() {
 
     let integer = Plan::builder(&legall).shape(&[20, 24]).sample::<i16>().schedule(asked).build(&Device::Interpreter);
     let refused = integer.unwrap_err().to_string();
-    assert!(refused.contains("`legall53` is of integers, whose steps round one after another"), "{refused}");
+    assert!(refused.contains("the steps of `legall53` round integers one after another"), "{refused}");
 }
 
 #[test]

@@ -1,11 +1,12 @@
-//! rewrite: the adjoint of a real scheme along one axis → a thread a line, in place
+//! Adjoint of a real scheme along one axis, in place, a line a thread.
 //!
-//! What a gradient takes back through a transform. Each step's stencil is reversed, target and source exchanged, the last step first
-//! ([`lifting_dsl::adjoint`]); where the step had read beyond the line, what it read returns to the sample that the border rule had given it: a few
-//! single taps after each step, in the order in which the oracle has them, so that all executors agree bit for bit.
+//! The gradient's way back through a transform. Each step's stencil is reversed, with target and source exchanged, last
+//! step first ([`lifting_dsl::adjoint`]). If the step read beyond the line, the value returns to the sample that the
+//! border rule had served. These are a few single taps after each step, in the oracle's order, so that all executors
+//! agree bit for bit.
 //!
-//! A thread walks its line from end to end for every step. That is simple, right for every border rule and length, and slow: fast where
-//! lines lie beside each other in memory, slower where they do not.
+//! A thread walks its line from end to end for every step. That is simple, and correct for every border rule and
+//! length, but slow: faster if lines are neighbours in memory, slower otherwise.
 
 use super::lift::{Arithmetic, step_value};
 use super::lines::EachLine;
@@ -14,10 +15,10 @@ use crate::ir::build::Builder;
 use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Place, Scalar, Space};
 use lifting_dsl::{Boundary, Group, Phase, RealStep, Scheme, Step, adjoint};
 
-/// Resident blocks to ask for: left alone, nvcc spills registers to have twice as many.
+/// Resident blocks to ask for: without a request, nvcc spills registers for twice as many.
 const RESIDENT: u32 = 8;
 
-/// Parameters, but for the samples.
+/// Parameters except the samples.
 struct Line {
     data: ParamId,
     length: ParamId,
@@ -64,7 +65,7 @@ impl Line {
         b.store(Space::Global(self.data), self.index(base, phase, k), value);
     }
 
-    /// One step on every sample of its target; what it reads beyond the line is zero.
+    /// One step on every sample of its target; reads beyond the line are zero.
     fn lift(&self, b: &mut Builder, base: &Expr, step: &Step) {
         let target = step.target();
         let [first, end] = self.range(target);
@@ -96,7 +97,7 @@ impl Line {
         });
     }
 
-    /// What `step` of the transform had read beyond the line returns to the samples that the border rule had given it.
+    /// Returns the values that the transform's `step` read beyond the line to the samples that the border rule served.
     fn fold(&self, b: &mut Builder, base: &Expr, step: &RealStep) {
         if self.boundary == Boundary::Zero {
             return;
@@ -124,10 +125,11 @@ impl Line {
     }
 }
 
-/// The kernel: the adjoint of what `options.direction` does along an axis, on samples of the type of the arithmetic.
+/// Writes the kernel: the adjoint of `options.direction` along an axis, on samples of the type of the arithmetic.
 ///
-/// Parameters: `data`, lines of at least 2 samples, both phases side by side; `length, parity, lines`; `step`, samples from one to the next of a line;
-/// `pitch`, from one line to the next; `stride`, from one batch of lines to the next; `batch`.
+/// Parameters: `data`, lines of at least 2 samples, both phases interleaved; `length, parity, lines`; `step`, samples
+/// from one to the next of a line; `pitch`, from one line to the next; `stride`, from one batch of lines to the next;
+/// `batch`.
 ///
 /// # Errors
 /// If the scheme is not real, or the samples are of a storage type.
@@ -150,7 +152,7 @@ pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError
         Direction::Forward => "Adjoint of the analysis of lines, in place, a line a thread.",
         Direction::Inverse => "Adjoint of the synthesis of lines, in place, a line a thread.",
     });
-    let data = b.pointer("data", arith.work, Access::ReadWrite, "the lines, both phases side by side");
+    let data = b.pointer("data", arith.work, Access::ReadWrite, "the lines, both phases interleaved");
     let length = b.scalar("length", Scalar::I32, "samples of a line, at least 2");
     let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd");
     let lines = EachLine::declare(b);

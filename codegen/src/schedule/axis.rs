@@ -1,4 +1,4 @@
-//! What a schedule of passes over one axis is to plans, where they are asked for it by name: one trait for all of them.
+//! The `AxisSchedule` trait: schedules of passes over one axis, which plans use by name.
 
 use super::{Along, Options, ScheduleError, Sides, barrier_free, baseline};
 use crate::ir::Kernel;
@@ -6,22 +6,22 @@ use lifting_dsl::Scheme;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// How passes over one axis go through lines. Their kernels have the parameters of every pass ([`super::Pass`]), and
-/// take lines of any length, position and pitch. Plans take them where they are asked for them, and never else.
+/// A schedule of passes over one axis. Its kernels have the parameters of every pass ([`super::Pass`]), and take lines
+/// of any length, position and pitch. Plans use it only on request.
 pub trait AxisSchedule: Send + Sync {
-    /// What recipes and commands call it.
+    /// Its name in recipes and commands.
     fn name(&self) -> &'static str;
 
-    /// What it does, in a line, for help texts.
+    /// One-line description, for help texts.
     fn about(&self) -> &'static str;
 
-    /// Whether passes along columns are passes along rows of what was transposed.
+    /// Whether passes along columns run along rows of transposed images.
     fn transposes(&self) -> bool {
         false
     }
 
-    /// Whether results have the bits of lifting, as those of all that lifts. Others are right but for rounding: they
-    /// take real samples only, and [`Rounding`](lifting_dsl::rounding::Rounding) bounds what they are off by.
+    /// Whether results have the bits of lifting. Other schedules are correct up to rounding: they take only real
+    /// samples, and [`Rounding`](lifting_dsl::rounding::Rounding) bounds their error.
     fn has_lifting_bits(&self) -> bool {
         true
     }
@@ -29,11 +29,11 @@ pub trait AxisSchedule: Send + Sync {
     /// The kernel of passes between arrays of two types.
     ///
     /// # Errors
-    /// The limit that stands against it.
+    /// The limit that it exceeds.
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError>;
 }
 
-/// All of them: the schedules of papers that lift one axis at a time, and what these are compared with.
+/// All axis schedules: those of papers that lift one axis at a time, and their baselines.
 pub const AXIS_SCHEDULES: &[&dyn AxisSchedule] = &[
     &barrier_free::FOUR,
     &barrier_free::ONE,

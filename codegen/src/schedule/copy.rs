@@ -1,16 +1,16 @@
-//! rewrite: a strided box of samples → another one, an element a thread
+//! Strided copy of a box of samples, an element a thread.
 //!
-//! What plans need around the passes: to bring data into an order that passes take, to pad and to crop, to put bands where a layout
-//! wants them, to convert a storage type. And what a lone sample needs ([`Change`]), since no pass lifts one.
+//! Plans use it around passes: to reorder data for passes, to pad and to crop, to place bands in a layout, and to
+//! convert a storage type. It also scales lone samples ([`Change`]), which no pass lifts.
 
 use super::Arithmetic;
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, Literal, Place, Scalar, Space};
 
-/// What happens to a sample on the way.
+/// Change to a sample on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Change {
-    /// Nothing.
+    /// None.
     None,
     /// Integers: `x << gain`, wrapping. Reals: `2 x`.
     Up,
@@ -21,11 +21,11 @@ pub enum Change {
 /// Threads of a block along x and y.
 const BLOCK: [u32; 2] = [32, 8];
 
-/// The kernel. Parameters: `src, dst`; `size_x, size_y, size_z`, the box that is written; `src_size_x, src_size_y, src_size_z`, the box
-/// that there is: beyond it the last sample is repeated; `src_step_x, …_z, dst_step_x, …_z`, samples from one element to the next along
-/// each axis; with [`Change::Up`] `gain`; with [`Change::Down`] `halve, gain`.
+/// Writes the kernel. Parameters: `src, dst`; `size_x, size_y, size_z`, the box to write; `src_size_x, src_size_y,
+/// src_size_z`, the box to read, with its last sample repeated beyond it; `src_step_x, …_z, dst_step_x, …_z`, samples
+/// from one element to the next along each axis; with [`Change::Up`] `gain`; with [`Change::Down`] `halve, gain`.
 ///
-/// `None` if a change is asked of samples that do not stay of their type, or of unsigned integers.
+/// `None` if a change also converts the sample type, or the samples are unsigned integers.
 pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
     let changes = change != Change::None;
     if changes && (to.is_integer() && !to.is_signed_integer() || from != to) {
@@ -39,7 +39,7 @@ pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
         Change::Down => format!("scale_down_{}", to.name()),
     });
     let b = &mut builder;
-    b.doc("Copies a box of samples, a sample a thread. Beyond the box that there is the last sample is repeated.");
+    b.doc("Copies a box of samples, a sample a thread. Repeats the last sample beyond the source box.");
     let src = b.pointer("src", from, Access::Read, "the samples");
     let dst = b.pointer("dst", to, Access::Write, "receives them");
     let axes = ["x", "y", "z"];
@@ -94,7 +94,7 @@ pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
     Some(builder.finish(Launch { block: [BLOCK[0], BLOCK[1], 1], grid }))
 }
 
-/// Storage types meet others only by way of `f32`.
+/// Storage types convert to other types only through `f32`.
 fn convert(value: Expr, from: Scalar, to: Scalar) -> Expr {
     let storage = |s| matches!(s, Scalar::F16 | Scalar::Bf16);
     let value = if storage(from) { value.cast(Scalar::F32) } else { value };

@@ -1,9 +1,10 @@
-//! rewrite: a scheme along columns → slabs of coalesced width, a window in shared memory that slides down
+//! One axis along columns: slabs of coalesced width, with a window in shared memory that slides down.
 //!
-//! A block owns a slab of columns and a chunk of their rows. The window ([`Window`]) holds `top + overlap + height + bottom` rows; each
-//! turn loads `height` new rows, runs every step at its lag, stores the rows that are finished and moves the kept
-//! rows up: every row is read once and written once. A chunk that does not start at the border starts its window
-//! early enough ([`Halo`]) that its first results are right. The row pitch may be that of any axis of an n-dimensional array.
+//! A block owns a slab of columns and a chunk of their rows. The window ([`Window`]) holds `top + overlap + height +
+//! bottom` rows. Each turn loads `height` new rows, runs every step at its lag, stores the finished rows and moves the
+//! kept rows up: every row is read once and written once. A chunk that does not start at the border starts its window
+//! early enough ([`Halo`]) for its first results to be correct. The row pitch may be that of any axis of an
+//! n-dimensional array.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
 //! 22(1), 2011, section 4.2, Algorithm 1; cutting columns into chunks is ours.
@@ -23,14 +24,15 @@ pub struct Shape {
     pub columns: u32,
     /// Threads along y.
     pub threads_y: u32,
-    /// Rows by which the window advances. Even.
+    /// Advance of the window in rows. Even.
     pub height: u32,
     /// Rows of a chunk. A multiple of `height`.
     pub chunk: u32,
 }
 
 impl Shape {
-    /// A slab of 128 bytes, a window that advances by 16 rows (or by as many as it keeps, if those are more), chunks of at least 256 rows.
+    /// The shape for a window: a slab of 128 bytes, an advance of 16 rows (or more, up to the rows it keeps), and
+    /// chunks of at least 256 rows.
     pub fn for_window(window: &Window, sample: Scalar) -> Shape {
         let height = 16.max((window.kept() as u32).div_ceil(8) * 8);
         let columns = if sample.bytes() == 2 { 64 } else { 32 };
@@ -38,7 +40,7 @@ impl Shape {
     }
 }
 
-/// The pass kernel, with the shape that [`Shape::for_window`] proposes.
+/// Writes the pass kernel, with the shape that [`Shape::for_window`] proposes.
 ///
 /// # Errors
 /// See [`kernel_with`].
@@ -47,16 +49,16 @@ pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError
     kernel_with(scheme, options, Shape::for_window(&window, options.sample))
 }
 
-/// The pass kernel.
+/// Writes the pass kernel.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the window keeps more rows than it advances by, or if it does
-/// not fit in 48 KiB of shared memory.
+/// If the sample type is not in the scheme's domain. If the window keeps more rows than it advances by, or exceeds 48
+/// KiB of shared memory.
 pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
     kernel_between(scheme, options, Sides::both(options.sample), shape)
 }
 
-/// The pass kernel between arrays of two types.
+/// Writes the pass kernel between arrays of two types.
 ///
 /// # Errors
 /// As [`kernel_with`].
@@ -76,12 +78,12 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
         available,
     };
     if window.kept() > i64::from(shape.height) {
-        return Err(too_long("the number of rows that a window keeps", window.kept(), shape.height.into()));
+        return Err(too_long("rows that a window keeps", window.kept(), shape.height.into()));
     }
     let cells = window.rows(shape.height.into()) * i64::from(shape.columns);
     let bytes = cells * arith.work.bytes() as i64;
     if bytes > 48 * 1024 {
-        return Err(too_long("the window, in bytes of shared memory", bytes, 48 * 1024));
+        return Err(too_long("bytes of shared memory for the window", bytes, 48 * 1024));
     }
 
     let mut builder = Builder::new(options.pass_name(scheme, "vertical", sides));
@@ -91,7 +93,8 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
         Direction::Inverse => "Synthesis of columns: a window slides down a slab of columns.",
     });
     b.doc(format!(
-        "Window: top {} + overlap {} + height {} + bottom {} = {} rows of {} columns; chunks of {} rows; border rule {}.",
+        "Window: top {} + overlap {} + height {} + bottom {} = {} rows of {} columns; \
+         chunks of {} rows; border rule {}.",
         window.top,
         window.overlap,
         shape.height,
@@ -113,7 +116,7 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     let end = b.let_("end", Scalar::I32, Expr::from(pass.parity) + Expr::from(pass.length));
     let stop = b.let_("chunk_stop", Scalar::I32, (Expr::from(start) + chunk).min(end.into()));
     let above = (window.top + window.overlap) as i32;
-    // The window starts so far above the chunk that the halo is in it.
+    // The window starts far enough above the chunk to include the halo.
     let lead = (halo.before as i32 - above).max(0);
     let lead = lead + lead % 2;
     let periodic = options.boundary == Boundary::Periodic;
@@ -122,7 +125,7 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     } else if periodic {
         Expr::from(start) - lead
     } else {
-        // Nothing stands above the first chunk.
+        // No rows exist above the first chunk.
         Expr::from(start).eq_(0.into()).select(0.into(), Expr::from(start) - lead)
     };
     let front0 = b.let_("first_front", Scalar::I32, front0);
@@ -174,18 +177,18 @@ struct Slab<'a> {
 }
 
 impl Slab<'_> {
-    /// Runs `body` for the rows `from..to` (positions) that fall to this thread.
+    /// Runs `body` for the thread's rows among `from..to` (positions).
     fn rows(&self, b: &mut Builder, from: Expr, to: Expr, step: i32, body: impl FnOnce(&mut Builder, Expr)) {
         let from = from + Expr::from(Builtin::ThreadY) * step;
         b.if_(self.active, |b| b.for_("row", from, to, self.shape.threads_y as i32 * step, body));
     }
 
-    /// Where a row of the window stands.
+    /// Element of a row of the window.
     fn cell(&self, front: LocalId, position: Expr) -> Expr {
         (position - Expr::from(front) + self.above) * self.shape.columns as i32 + Expr::from(Builtin::ThreadX)
     }
 
-    /// Restricts rows to those that the signal has, unless it is extended periodically.
+    /// Restricts rows to those inside the signal, unless it is extended periodically.
     fn clip(&self, from: Expr, to: Expr) -> (Expr, Expr) {
         match self.pass.periodic() {
             true => (from, to),
@@ -194,7 +197,7 @@ impl Slab<'_> {
     }
 
     fn load(&self, b: &mut Builder, image: &Image, front: LocalId, front0: LocalId) {
-        b.comment("load: the whole window at first, then the rows that are new");
+        b.comment("load: the whole window at first, then only new rows");
         let fresh = Expr::from(front) + self.window.bottom as i32;
         let from = Expr::from(front).eq_(front0.into()).select(Expr::from(front) - self.above, fresh);
         let to = Expr::from(front) + (self.shape.height as i32 + self.window.bottom as i32);
@@ -227,7 +230,7 @@ impl Slab<'_> {
             _ => format!(", {lag} rows behind the front"),
         };
         b.comment(format!("{}{behind}", crate::describe::step(step)));
-        // The first window of a chunk goes back as far as later steps need it, in order, before the lags set in.
+        // The first window of a chunk goes back as far as later steps need, before the lags set in.
         let first = Expr::from(front).eq_(front0.into());
         let from = first.select(Expr::from(self.start) - before, Expr::from(front) - lag);
         let (from, to) = self.clip(from, Expr::from(front) + (self.shape.height as i32 - lag));
@@ -250,7 +253,7 @@ impl Slab<'_> {
     }
 
     fn store(&self, b: &mut Builder, image: &Image, front: LocalId, stop: LocalId) {
-        b.comment("store the rows that are finished");
+        b.comment("store the finished rows");
         let done = Expr::from(front) - self.window.overlap as i32;
         let from = done.clone().max(self.start.into()).max(self.pass.parity.into());
         let to = (done + self.shape.height as i32).min(stop.into());
@@ -267,7 +270,7 @@ impl Slab<'_> {
             return;
         }
         b.barrier();
-        b.comment("slide: the rows that the next window still needs move up");
+        b.comment("slide: move up the rows that the next window needs");
         let from = Expr::from(front) + (self.shape.height as i32 - self.above);
         let (from, to) = self.clip(from.clone(), from + kept);
         self.rows(b, from, to, 1, |b, row| {

@@ -1,8 +1,8 @@
 //! Columns: a block has a strip of 32 columns and slides a window down it.
 //!
-//! The window has what 8 results a thread depend on, for 8 threads below one another: 71 rows for the 64 of the 9/7 (67
-//! of them below the border at the first turn). Each turn the rows that are not there come into shared memory, each
-//! thread lifts its pairs in registers and stores them, and the rows that both this window and the next one need move
+//! The window has the dependencies of 8 results a thread, for 8 threads one below the other: 71 rows for the 64 of the
+//! 9/7 (67 of them below the border in the first turn). Each turn loads the missing rows into shared memory. Each
+//! thread lifts its pairs in registers and stores them. Then the rows that this window shares with the next one move
 //! up.
 
 use super::{Part, served};
@@ -13,14 +13,14 @@ use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Options, ScheduleError, Sides};
 use lifting_dsl::{Phase, Scheme};
 
-/// Columns of a strip, a thread each; and threads of a column.
+/// Columns of a strip, one a thread; and threads of a column.
 const COLUMNS: i32 = 32;
 const THREADS_Y: i32 = 8;
 
-/// The pass kernel.
+/// Writes the pass kernel.
 ///
 /// # Errors
-/// If the halo is longer than the window advances by, or the window is more than shared memory holds.
+/// If the halo is longer than the window's advance, or the window exceeds shared memory.
 pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Sides) -> Result<Kernel, ScheduleError> {
     let (arith, pairs) = (part.arith, part.pairs);
     let (before, after) = (part.halo.before as i32, part.halo.after as i32);
@@ -29,7 +29,7 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     if kept > height {
         return Err(refuse("rows of a window's halo", kept.into(), height.into()));
     }
-    // Threads take whole pairs, whose outermost rows need not be there.
+    // Threads take whole pairs; their outermost rows may be absent.
     let above = 2 * part.halo.pairs_before() as i32 - before;
     let rows = height + 2 * part.halo.pairs() as i32;
     let bytes = i64::from(rows * COLUMNS) * arith.work.bytes() as i64;
@@ -38,7 +38,7 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     }
     let mut builder = Builder::new(options.pass_name(scheme, &format!("vertical_{}", part.name()), sides));
     let b = &mut builder;
-    b.doc(format!("{}, of a window that slides.", part.about(options.direction, "columns")));
+    b.doc(format!("{}, in a sliding window.", part.about(options.direction, "columns")));
     b.doc(format!(
         "{pairs} pairs a thread; a window of {} rows for {height}; border rule {}.",
         height + kept,
@@ -56,8 +56,8 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     pass.for_each_image(b, |b, image| {
         let window = b.let_("window_pair", Scalar::I32, 0);
         b.while_(Expr::from(window).lt(pass.pairs()), |b| {
-            b.comment("load: the whole window at first, then the rows that are not there");
-            // Counted from the first row that there is room for.
+            b.comment("load: the whole window at first, then only new rows");
+            // Counted from the first row of the window's storage.
             let fresh = Expr::from(window).eq_(0.into()).select(above.into(), (above + kept).into());
             let top = (Expr::from(window) << 1) - (before + above);
             let top = b.let_("top", Scalar::I32, top);
@@ -102,7 +102,7 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     Ok(builder.finish(Launch { block: [COLUMNS as u32, THREADS_Y as u32, 1], grid }))
 }
 
-/// Moves up the rows that the next window needs, too.
+/// Moves up the rows that the next window needs too.
 fn slide(
     b: &mut Builder,
     active: LocalId,
@@ -110,7 +110,7 @@ fn slide(
     (cells, scalar): (SharedId, Scalar),
     cell: &dyn Fn(Expr) -> Expr,
 ) {
-    b.comment("slide: the rows that the next window still needs move up");
+    b.comment("slide: move up the rows that the next window needs");
     b.if_(active, |b| {
         b.for_("row", Expr::from(above) + Expr::from(Builtin::ThreadY), above + kept, THREADS_Y, |b, row| {
             let value = b.load_new("kept", scalar, Space::Shared(cells), cell(row.clone() + height));

@@ -1,17 +1,17 @@
-//! rewrite: a scheme along one axis → the filters that it amounts to; a thread applies them to what its pair depends on
+//! Filter passes: a scheme's equivalent filters along one axis, applied by a thread to its pair.
 //!
 //! Taps are the product of the steps' matrices ([`of_steps`]), computed with 512 bits, rounded to `f64`, and from there
-//! to the type of the arithmetic. Of the 9/7, a thread takes 9 samples from shared memory. It makes a low and a high
-//! one of them, each a sum over ascending positions. Results are those of lifting but for rounding: within what
-//! [`Rounding`](lifting_dsl::rounding::Rounding) says of the exact ones, as lifting's own are. They are the same bits
-//! on every device.
+//! to the type of the arithmetic. For the 9/7, a thread loads 9 samples from shared memory. It computes a low and a
+//! high sample, each a sum over ascending positions. Results equal those of lifting up to rounding: within the bound
+//! that [`Rounding`](lifting_dsl::rounding::Rounding) gives on the exact ones, as lifting's own are. They are the same
+//! bits on every device.
 //!
-//! Beyond the border stands an extension of the line, so the border rule has to be one: `periodic`, or
-//! `whole-symmetric` with steps that are symmetric. Integer steps round one after another, which no filter does.
+//! Samples beyond the border are an extension of the line, so the border rule must be one: `periodic`, or
+//! `whole-symmetric` with symmetric steps. Integer steps round in turn, which no filter does.
 //!
-//! Source: Galiano et al. 2011, as Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU", 2014,
-//! section III, have it: Horiz-Galiano2011. Columns slide a window as theirs do. Van der Laan, Jalba & Roerdink 2011,
-//! section V-B.6, compare their own schedule with such a one.
+//! Source: Galiano et al. 2011, as given by Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU",
+//! 2014, section III: Horiz-Galiano2011. Columns slide a window as theirs do. Van der Laan, Jalba & Roerdink 2011,
+//! section V-B.6, compare their own schedule with one like this.
 
 use super::{Part, Work};
 use crate::ir::build::Builder;
@@ -33,7 +33,7 @@ impl AxisSchedule for Convolution {
     }
 
     fn about(&self) -> &'static str {
-        "Baseline: a pass an axis, filters instead of steps, for real samples (Galiano 2011)"
+        "Baseline: a pass an axis by filters, for real samples (Galiano 2011)"
     }
 
     fn has_lifting_bits(&self) -> bool {
@@ -45,12 +45,14 @@ impl AxisSchedule for Convolution {
         let refuse = |what| Err(ScheduleError::Launch { schedule: self.name(), what });
         let (name, boundary) = (scheme.name(), options.boundary);
         if scheme.domain() == Domain::Integer {
-            return refuse(format!("`{name}` is of integers, whose steps round one after another, as no filter does"));
+            return refuse(format!("the steps of `{name}` round integers one after another, which no filter does"));
         }
         let steps = options.direction.steps(scheme);
         let border = Border::of(boundary, &steps);
         if border != Border::Extend {
-            return refuse(format!("under {boundary} the steps of `{name}` do not read an extension of the line"));
+            return refuse(format!(
+                "under {boundary} the steps of `{name}` do not read an extension of the line, as filters do"
+            ));
         }
         let filters = Filters(
             of_steps::<Float>(&steps)
@@ -63,10 +65,10 @@ impl AxisSchedule for Convolution {
     }
 }
 
-/// How far samples stand from a result's pair, in pairs, and their weights.
+/// Offsets of samples from a result's pair, in pairs, and their weights.
 type Taps = Vec<(i32, f64)>;
 
-/// What a result of each phase takes of each phase.
+/// Taps of each result phase on each sample phase.
 pub(super) struct Filters([[Taps; 2]; 2]);
 
 impl Filters {
@@ -78,7 +80,7 @@ impl Filters {
         taps
     }
 
-    /// What the results of a pair read.
+    /// Halo of the reads of a pair's results.
     fn halo(&self) -> Halo {
         let reads: Vec<i64> = PHASES.into_iter().flat_map(|p| self.of(p)).map(|(p, n, _)| position(p, n)).collect();
         let before = reads.iter().map(|at| -at).max().unwrap_or(0).max(0);

@@ -1,14 +1,14 @@
-//! rewrite: a scheme along one axis → a few pairs a thread, lifted in registers with all that they depend on
+//! One axis without barriers between steps: a few pairs a thread, lifted in registers with their dependencies.
 //!
-//! A block has samples in shared memory, and each thread takes from there what its own results depend on ([`Halo`]):
-//! of the 9/7, 9 samples for one pair and 15 for four. It lifts them in registers, and what two threads both need, both
-//! lift. So there is no barrier between steps, however many there are: one is after the samples are there, one before
-//! others take their place. Along rows a block has a row and walks along it ([`rows`]); along columns it has a strip of
-//! 32 columns and slides a window down it ([`columns`]).
+//! A block has samples in shared memory. Each thread loads the samples that its results depend on ([`Halo`]): for the
+//! 9/7, 9 samples for one pair and 15 for four. It lifts them in registers; samples that two threads need are lifted by
+//! both. So there is no barrier between steps, however many there are. One barrier follows the load of samples, and one
+//! precedes the next load. Along rows, a block has a row and walks along it ([`rows`]); along columns, it has a strip
+//! of 32 columns and slides a window down it ([`columns`]).
 //!
 //! Source: Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU", 2014, section III, where rows are
 //! Horiz-Blazewicz2012-1 and -4 and columns Vert-Proposed; after Błażewicz et al. 2012. Other wavelets' windows are
-//! derived, and bands stand apart, where theirs are interleaved. [`convolution`] filters what it takes instead.
+//! derived, and bands are separate, where theirs are interleaved. [`convolution`] applies filters instead.
 
 pub mod columns;
 pub mod convolution;
@@ -21,19 +21,19 @@ use crate::ir::{Expr, Kernel, SharedId, Space};
 use crate::window::Halo;
 use lifting_dsl::{Phase, Scheme};
 
-/// The schedule, with so many pairs a thread.
+/// The schedule, with its pairs a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierFree {
     pairs: u32,
 }
 
-/// A pair a thread.
+/// One pair a thread.
 pub const ONE: BarrierFree = BarrierFree { pairs: 1 };
-/// Four pairs a thread, as the paper has its columns.
+/// Four pairs a thread, as in the paper's columns.
 pub const FOUR: BarrierFree = BarrierFree { pairs: 4 };
 
 impl BarrierFree {
-    /// Pairs of samples that a thread has results of.
+    /// Pairs of results of a thread.
     pub fn pairs(self) -> u32 {
         self.pairs
     }
@@ -56,10 +56,10 @@ impl AxisSchedule for BarrierFree {
     }
 }
 
-/// Most registers that a thread's samples may take.
+/// Maximum registers for a thread's samples.
 const MAX_REGISTERS: i64 = 128;
 
-/// What a thread has, derived from a scheme.
+/// A thread's part, derived from a scheme.
 struct Part {
     schedule: &'static str,
     /// Pairs of results.
@@ -70,7 +70,7 @@ struct Part {
     work: Work,
 }
 
-/// What a thread does to its samples.
+/// Computation on a thread's samples.
 enum Work {
     /// Executes the steps.
     Lift(Axis),
@@ -87,12 +87,12 @@ impl Part {
         Part { schedule, pairs: pairs as i32, arith, border, halo, work: Work::Lift(axis) }.checked(scheme)
     }
 
-    /// Itself, if a thread's samples are not too many.
+    /// The part itself, if a thread's samples fit into registers.
     fn checked(self, scheme: &Scheme) -> Result<Part, ScheduleError> {
         let words = (self.arith.work.bytes() as i64 + 3) / 4;
         let registers = 2 * (i64::from(self.pairs) + self.halo.pairs()) * words;
         if registers > MAX_REGISTERS {
-            let what = "a thread's samples, in registers,";
+            let what = "registers a thread for its samples";
             return Err(ScheduleError::limit(self.schedule, scheme)(what, registers, MAX_REGISTERS));
         }
         Ok(self)
@@ -105,7 +105,7 @@ impl Part {
         }
     }
 
-    /// What kernels are called.
+    /// Name of the kernels.
     fn name(&self) -> String {
         match self.work {
             Work::Lift(_) => format!("barrier_free_{}", self.pairs),
@@ -113,7 +113,7 @@ impl Part {
         }
     }
 
-    /// What a kernel does to these lines, in a comment.
+    /// Description of a kernel for `lines`, for a comment.
     fn about(&self, direction: Direction, lines: &str) -> String {
         let of = match direction {
             Direction::Forward => "Analysis",
@@ -126,7 +126,7 @@ impl Part {
         format!("{of} of {lines}: a thread {verb} its pairs in registers")
     }
 
-    /// Pairs, halo included, that a row of so many pairs of results is of.
+    /// Pairs, halo included, of a row with `results` pairs of results.
     fn held(&self, results: i32) -> i32 {
         results + self.halo.pairs() as i32
     }
@@ -144,8 +144,8 @@ impl Part {
         }
     }
 
-    /// The results of the pairs from `first` on that a thread has, even and odd. Sample k of a phase, counted from the
-    /// halo's first pair, stands in shared memory at `at(phase, k)`. Lines of one sample stay as they are.
+    /// The results of a thread's pairs from `first` on, even and odd. Sample k of a phase, counted from the halo's
+    /// first pair, is in shared memory at `at(phase, k)`. Lines of one sample stay unchanged.
     fn results(
         &self,
         b: &mut Builder,
@@ -163,7 +163,7 @@ impl Part {
         }
     }
 
-    /// Whether a result depends on the sample of a phase, counted as [`Part::results`] does.
+    /// Whether a result depends on the sample of a phase, counted as in [`Part::results`].
     fn needs(&self, phase: Phase, k: i32) -> bool {
         let position = 2 * (k - self.halo.pairs_before() as i32) + phase.parity() as i32;
         (-(self.halo.before as i32)..2 * self.pairs + self.halo.after as i32).contains(&position)
@@ -184,7 +184,7 @@ impl Part {
                 if self.needs(phase, k) {
                     b.load(place, Space::Shared(cells), at(phase, k), 1, Default::default());
                 } else {
-                    // Of the outermost pairs, what no result depends on.
+                    // Samples of the outermost pairs that no result depends on.
                     b.set(place, self.arith.zero());
                 }
             }
@@ -194,7 +194,7 @@ impl Part {
     }
 }
 
-/// The position inside the line whose sample stands for one outside; any that there is where a line has one sample.
+/// The position inside the line that serves a position outside; in a line of one sample, its only position.
 fn served(line: &Held, pass: &Pass, position: Expr) -> Expr {
     let last = Expr::from(pass.length) - 1;
     line.serve_position(1, position).max(0.into()).min(last) + Expr::from(pass.parity)

@@ -1,9 +1,9 @@
 //! Rows: a block has one and walks along it.
 //!
-//! Each turn a slice of the row comes into shared memory, with its halo; each thread lifts its pairs in registers; the
-//! results go to shared memory, and from there to the bands, threads beside one another to samples beside one another.
-//! Even and odd samples stand apart, and a gap after every 32 keeps threads that begin a few samples apart out of each
-//! other's banks.
+//! Each turn loads a slice of the row into shared memory, with its halo. Each thread lifts its pairs in registers. The
+//! results go to shared memory, and from there to the bands, neighbouring threads to neighbouring samples. Even and odd
+//! samples are split. A gap after every 32 samples keeps threads that begin a few samples apart out of each other's
+//! banks.
 
 use super::{Part, served};
 use crate::ir::build::Builder;
@@ -13,18 +13,18 @@ use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use lifting_dsl::{Phase, Scheme};
 
-/// Threads a block, at most: the paper's.
+/// Maximum threads a block: the paper's.
 const THREADS: i32 = 256;
 
-/// Where sample `k` stands, gaps counted.
+/// Element of sample `k`, gaps counted.
 fn spread(k: Expr) -> Expr {
     k.clone() + (k >> 5)
 }
 
-/// The pass kernel.
+/// Writes the pass kernel.
 ///
 /// # Errors
-/// If the slice is more than shared memory holds.
+/// If the slice exceeds shared memory.
 pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Sides) -> Result<Kernel, ScheduleError> {
     let (arith, pairs) = (part.arith, part.pairs);
     let slice = THREADS * pairs;
@@ -33,14 +33,14 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     let result_len = slice + (slice >> 5) + 1;
     let bytes = i64::from(2 * (phase_len + result_len)) * arith.work.bytes() as i64;
     if bytes > 48 * 1024 {
-        let what = "a slice of a row, in bytes of shared memory,";
+        let what = "bytes of shared memory for a slice of a row";
         return Err(ScheduleError::limit(part.schedule, scheme)(what, bytes, 48 * 1024));
     }
     let mut builder = Builder::new(options.pass_name(scheme, &format!("horizontal_{}", part.name()), sides));
     let b = &mut builder;
-    b.doc(format!("{}, with all that they depend on.", part.about(options.direction, "rows")));
+    b.doc(format!("{}, with their dependencies.", part.about(options.direction, "rows")));
     let taken = 2 * i64::from(pairs) + part.halo.before + part.halo.after;
-    b.doc(format!("{pairs} pairs a thread, of {taken} samples; border rule {}.", options.boundary));
+    b.doc(format!("{pairs} pairs a thread, from {taken} samples; border rule {}.", options.boundary));
     let pass = Pass::declare(b, options, sides, arith, Along::Row);
     let row = b.shared("row", arith.work, (2 * phase_len) as u32);
     let done = b.shared("done", arith.work, (2 * result_len) as u32);
@@ -54,7 +54,7 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
         b.for_("slice", 0, slices, 1, |b, turn| {
             let first = b.let_("first_pair", Scalar::I32, turn * slice);
             let origin = b.let_("origin", Scalar::I32, (Expr::from(first) - before) << 1);
-            b.comment("load: even samples first, odd samples behind them");
+            b.comment("load: even samples first, then odd samples");
             b.for_("x", thread(), 2 * held, THREADS, |b, x| {
                 let position = b.let_("position", Scalar::I32, Expr::from(origin) + x.clone());
                 let inside = Expr::from(position).ge(pass.parity.into()).and(Expr::from(position).lt(pass.end()));

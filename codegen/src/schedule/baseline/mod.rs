@@ -1,10 +1,10 @@
-//! Baselines: what papers compare their schedules with. Small and plain; nobody should take them for their speed.
+//! Baselines that papers compare their schedules with: small, plain and slow.
 //!
-//! [`NaiveColumns`]: rewrite: a scheme along columns → that of rows, a block a column. Threads beside one another load
-//! samples that are a row apart, so hardly any access is shared.
+//! [`NaiveColumns`] runs the row schedule along columns, a block for each column. Neighbouring threads load samples a
+//! row apart, so accesses hardly coalesce.
 //!
-//! [`Transposed`]: rewrite: a scheme along columns → the image transposed, rows, and transposed back ([`transpose`]).
-//! Everything is coalesced, and goes through memory three times.
+//! [`Transposed`] transposes the image, runs rows, and transposes back ([`transpose`]). Everything is coalesced, but
+//! passes through memory three times.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
 //! 22(1), 2011, section V-B.1 and 2, where they are 20 and about 4 times as slow as the sliding window.
@@ -15,7 +15,7 @@ use super::{Along, AxisSchedule, Options, ScheduleError, Sides, horizontal};
 use crate::ir::Kernel;
 use lifting_dsl::Scheme;
 
-/// Columns as rows are: a block has one in shared memory.
+/// Columns by the row schedule: a block has one in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct NaiveColumns;
 
@@ -25,7 +25,7 @@ impl AxisSchedule for NaiveColumns {
     }
 
     fn about(&self) -> &'static str {
-        "Baseline: a pass an axis, columns as rows are, a block each (van der Laan 2011)"
+        "Baseline: a pass an axis, a block for each column (van der Laan 2011)"
     }
 
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
@@ -33,7 +33,7 @@ impl AxisSchedule for NaiveColumns {
     }
 }
 
-/// Columns as rows of what was transposed.
+/// Columns as rows of the transposed image.
 #[derive(Clone, Copy, Debug)]
 pub struct Transposed;
 
@@ -43,14 +43,14 @@ impl AxisSchedule for Transposed {
     }
 
     fn about(&self) -> &'static str {
-        "Baseline: a pass an axis, columns transposed to rows and back (van der Laan 2011)"
+        "Baseline: a pass an axis, columns transposed (van der Laan 2011)"
     }
 
     fn transposes(&self) -> bool {
         true
     }
 
-    /// Of rows, along either axis.
+    /// The kernel of rows, for either axis.
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, _: Along) -> Result<Kernel, ScheduleError> {
         horizontal::kernel_between(scheme, options, sides, horizontal::Shape::default())
     }

@@ -1,16 +1,16 @@
-//! rewrite: images → the same transposed, tile by tile through shared memory, so that both sides are coalesced
+//! Image transposition, tile by tile through shared memory, so that loads and stores are coalesced.
 //!
-//! A block has a tile of 32 × 32 samples; a column of room beside it keeps a column's samples in different banks.
+//! A block has a tile of 32 × 32 samples. A column of padding keeps a column's samples in different banks.
 
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Expr, Kernel, Launch, Scalar, Space};
 
-/// Side of a tile, and rows of it that a block's threads are.
+/// Side of a tile, and rows of a block's threads.
 const TILE: i32 = 32;
 const THREADS_Y: i32 = 8;
 
-/// The kernel. Parameters: `src, dst`; `width, height` of a source image; `src_pitch, dst_pitch`, from row to row of
-/// each; `src_stride, dst_stride`, from image to image; `batch`.
+/// Writes the kernel. Parameters: `src, dst`; `width, height` of a source image; `src_pitch, dst_pitch`, from row to
+/// row of each; `src_stride, dst_stride`, from image to image; `batch`.
 pub fn kernel(sample: Scalar) -> Kernel {
     let mut builder = Builder::new(format!("transpose_{}", sample.name()));
     let b = &mut builder;

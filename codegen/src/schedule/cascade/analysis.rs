@@ -1,4 +1,4 @@
-//! Analysis: a step takes four rows of the image, and leaves a row pair of the bands of each level.
+//! Analysis walk: a step takes four rows of the image, and leaves a row pair of the bands of each level.
 
 use super::strip::{Strip, Strips};
 use super::{VECTOR, swapped};
@@ -11,11 +11,11 @@ use lifting_dsl::{Boundary, Phase};
 struct Analysis<'a> {
     strip: Strip<'a>,
     chunk: Chunk,
-    /// Of the vectors that the lane copies: first columns, and indices of the first samples in the rows of a step.
+    /// The vectors that the lane copies: first columns, and indices of the first samples in the rows of a step.
     copied: Vec<(LocalId, LocalId)>,
 }
 
-/// Chunk and walk: the first row pair of the second level that is stored, the first that is not; the first step, and the first that is not walked.
+/// Chunk and walk: the range `first..stop` of stored row pairs of the second level, and the range `from..to` of steps.
 #[derive(Clone, Copy)]
 struct Chunk {
     first: LocalId,
@@ -24,15 +24,15 @@ struct Chunk {
     to: LocalId,
 }
 
-/// The walks of a kernel; gives the number of row pairs of the second level.
+/// Writes the walks of a kernel. Returns the number of row pairs of the second level.
 pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     let Strips { plan, params, .. } = *strips;
     let pairs = (((Expr::from(params.height) + 1) >> 1) + 1) >> 1;
     let [first, stop] = strips.chunk(b, &pairs);
     let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
-    // Rows that are loaded.
+    // Loaded rows.
     let ahead = 2 * plan.odd() as i32;
-    // A row that is doubled is at an edge.
+    // A doubled row is at an edge.
     let doubled = i32::from(plan.options.doubled_ends);
     let starts = ((Expr::from(from) << 2) + ahead).lt(doubled.into());
     let to = Expr::from(stop) + plan.delay(false) as i32;
@@ -51,7 +51,8 @@ pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     pairs
 }
 
-/// First columns of the vectors that a lane copies of each row, all inside the image: beyond a border, any, or those that repeat.
+/// First columns of the vectors that a lane copies of each row, all inside the image: beyond a border, arbitrary ones
+/// or the periodic ones.
 fn copied_columns(b: &mut Builder, strip: &Strip) -> Vec<LocalId> {
     let (plan, lanes) = (strip.plan, &strip.frame.lanes);
     let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
@@ -81,7 +82,7 @@ impl Analysis<'_> {
         let low_across = Across { lanes: &self.strip.low, axis: &plan.axis };
         let across_first = order.across_first(plan.options.direction);
         let rows = plan.rows(b, "rows", 4, c);
-        // The two rows of the low band that the step before left.
+        // The two rows of the low band from the previous step.
         let before = self.strip.at_border.then(|| plan.zeros(b, "before", 2, c / 2));
         let outs = self.outs(b);
         walk_down(
@@ -148,7 +149,7 @@ impl Analysis<'_> {
         );
     }
 
-    /// Starts the copies of four rows into a slot of the ring, unless the walk ends before them.
+    /// Starts the copies of four rows into a slot of the ring buffer, unless the walk ends before them.
     fn request(&self, b: &mut Builder, step: Expr, slot: Expr) {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let step = b.let_("next", Scalar::I32, step);
@@ -177,7 +178,8 @@ impl Analysis<'_> {
         });
     }
 
-    /// Where in a row of the ring, in vectors, a lane's n-th copy stands. Where lanes have two vectors, every other eight swap with their neighbours: so that neither copies nor loads conflict.
+    /// Position, in vectors, of a lane's n-th copy in a row of the ring buffer. If lanes have two vectors, every other
+    /// eight swap with their neighbours, so that neither copies nor loads conflict.
     fn cell(&self, n: i32) -> Expr {
         let lane = Expr::from(Builtin::ThreadX);
         if self.strip.plan.copies() == 1 {
@@ -186,7 +188,7 @@ impl Analysis<'_> {
         swapped(lane + 32 * n)
     }
 
-    /// Takes the lane's columns of four rows out of a slot of the ring.
+    /// Loads the lane's columns of four rows from a slot of the ring buffer.
     fn take(&self, b: &mut Builder, slot: LocalId, rows: LocalId) {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let (c, copies) = (frame.lanes.held.columns(), plan.copies());
@@ -211,7 +213,7 @@ impl Analysis<'_> {
             let value = |column: i32| self.gained(plan.arith.widen(Expr::Elem(raw, Box::new(column.into()))));
             let row = plan.row(rows, i, c);
             if plan.packed {
-                // Pairs as they stand in memory, of which nothing needs to be taken apart.
+                // Packed samples in memory's order need no unpacking.
                 let loaded = plan.in_order(b, "loaded", c);
                 loaded.fill(b, 0..c, value);
                 row.copy(b, &loaded, c);
@@ -221,7 +223,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// A sample as it enters a level.
+    /// A sample with the gain of a level.
     fn gained(&self, value: Expr) -> Expr {
         match self.strip.frame.params.gain {
             Some(gain) => self.strip.plan.arith.shift_up(value, gain.into()),
@@ -229,12 +231,13 @@ impl Analysis<'_> {
         }
     }
 
-    /// The rows of the low band that enter the second level: what has been left, or, where a border may be, what was left a step ago, and beyond an even number of rows, a row later.
+    /// Fills the rows of the low band that enter the second level. These are the current results, or, near a border,
+    /// those of the previous step, and one row later still beyond an even number of rows.
     fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, Option<LocalId>, LocalId)) {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let (c, half) = (frame.lanes.held.columns(), frame.lanes.held.columns() / 2);
         let low = [0, 1].map(|i| plan.row(low, i, half));
-        // What has been left, as it would stand in memory.
+        // A result rounded as in memory.
         let left = |b: &mut Builder, i: i32, to: &Row| {
             let from = plan.row(results, 2 * i, c);
             if plan.packed && frame.params.gain.is_none() {
@@ -260,7 +263,8 @@ impl Analysis<'_> {
         (0..).zip(&before).for_each(|(i, before)| left(b, i, before));
     }
 
-    /// Indices of what the lane stores at the first step: in the bands of the first level, in ll, and in the other bands of the second level.
+    /// Indices of the lane's first stores: in the bands of the first level, in ll, and in the other bands of the second
+    /// level.
     fn outs(&self, b: &mut Builder) -> [LocalId; 3] {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let done = |delay: i64| Expr::from(self.chunk.from) - delay as i32;
@@ -304,7 +308,7 @@ impl Analysis<'_> {
         b.set(Place::Local(out), below);
     }
 
-    /// Stores the bands of the second level, of a row pair; all lanes take part in what makes the results.
+    /// Stores the bands of the second level, of a row pair. All lanes take part in `results`.
     fn store_second(
         &self,
         b: &mut Builder,
@@ -319,7 +323,7 @@ impl Analysis<'_> {
             let store = |b: &mut Builder, phase: Phase| {
                 for columns in PHASES {
                     let band = 2 * phase.parity() as usize + columns.parity() as usize;
-                    // ll is the first array, the others follow those of the first level.
+                    // ll is the first array; the others follow those of the first level.
                     let pointer = frame.params.bands[if band == 0 { 0 } else { 3 + band }];
                     let row = &results[phase.parity() as usize];
                     let values = (0..low.held.columns() / 2).map(|e| row.at(2 * e + columns.parity() as i32)).collect();
@@ -343,7 +347,7 @@ impl Analysis<'_> {
 
     fn put(&self, b: &mut Builder, pointer: ParamId, index: Expr, values: Vec<Expr>) {
         let values = values.into_iter().map(|value| self.strip.plan.arith.narrow(value)).collect();
-        // The low band is read again by the next level; nobody reads the others soon.
+        // The next level reads the low band again; nobody reads the others soon.
         let cache = if pointer == self.strip.frame.params.bands[0] { Cache::Default } else { Cache::Streaming };
         b.store_wide(Space::Global(pointer), index, values, cache);
     }

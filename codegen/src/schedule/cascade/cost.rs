@@ -1,4 +1,4 @@
-//! What a launch should cost.
+//! Cost estimate of a `cascade` launch.
 
 use super::Fit;
 use crate::machine::Machine;
@@ -7,7 +7,7 @@ use crate::schedule::demand::Demand;
 use crate::schedule::level::Job;
 
 impl Fit {
-    /// As many steps as the walk says.
+    /// The walk's estimated steps, times the time of a step.
     pub(super) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
         let c = &machine.constants().cascade;
         let (operations, inverse) = (self.axis.operations(), usize::from(self.options.direction == Direction::Inverse));

@@ -1,4 +1,4 @@
-//! What a launch needs besides the arrays: whether it is legal, the height of chunks.
+//! Launch checks of the `cascade` schedule, and its estimates of chunk height and duration.
 
 use super::{Fit, RESIDENT_IN_PAIRS, VECTOR};
 use crate::machine::{CascadeSteps, Machine};
@@ -6,16 +6,16 @@ use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGN
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Bytes of shared memory that a block takes besides its ring.
+/// Bytes of shared memory that a block takes beyond its ring buffer.
 const BESIDES: i64 = 1 << 10;
-/// Registers of a thread besides its delay lines, in analysis and in synthesis.
+/// Registers of a thread beyond its delay lines, in analysis and in synthesis.
 const BESIDES_LINES: [i64; 2] = [80, 50];
 
 impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
-    /// The first thing that stands against it.
+    /// The first reason against it.
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         let Options { sample, boundary, .. } = self.options;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "cascade", what });
@@ -39,13 +39,14 @@ impl Fit {
         let least = self.least();
         if i64::from(job.width) < least[0] || i64::from(job.height) < least[1] {
             return refuse(format!(
-                "the width is {} and the height {}, these must be at least {} and {}",
+                "the width is {} and the height {}, they must be at least {} and {}",
                 job.width, job.height, least[0], least[1]
             ));
         }
         if self.aligned(job) != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity != [0, 0] {
             return refuse(format!(
-                "rows must be aligned to {} samples, those of bands to {} and, of the second level, to {}, and the first column's and row's positions ({} and {}) must be even",
+                "rows must be aligned to {} samples, those of bands to {} and, of the second level, to {}, and the \
+                 first column's and row's positions ({} and {}) must be even",
                 self.vector(),
                 columns / 2,
                 columns / 4,
@@ -56,8 +57,8 @@ impl Fit {
         Ok(())
     }
 
-    /// Columns and rows that an image must have at least: one reflection leads to the low band, and to a row of the
-    /// image from wherever a walk loads.
+    /// Minimum columns and rows of an image: one reflection leads to the low band, and to a row of the image, from
+    /// every load of a walk.
     pub(super) fn least(&self) -> [i64; 2] {
         [2 * (self.halo.before.max(self.halo.after) + 2), 4 * self.above().max(self.delay(true)) + 8]
     }
@@ -77,13 +78,13 @@ impl Fit {
         i32::from(is(&job.signal, self.vector())) * SIGNAL_ALIGNED + i32::from(bands) * BANDS_ALIGNED
     }
 
-    /// Row pairs of the second level that chunks must have at least: a grid has only so many rows of blocks.
+    /// Minimum row pairs of the second level in a chunk: the grid is limited in y.
     pub fn least_chunk(job: &Job) -> i32 {
         ceil(pairs(job), MAX_CHUNKS.into()) as i32
     }
 
-    /// The height that is predicted to be the fastest. Multiples of 4 are slower than their neighbours: chunks then
-    /// begin where all others do in memory.
+    /// The chunk height with the shortest predicted time. Multiples of 4 are slower than their neighbours: all chunks
+    /// then begin at like offsets in memory.
     pub(super) fn row_pairs(&self, job: &Job, machine: &Machine) -> i32 {
         let heights = (1..=pairs(job).max(1) as i32).filter(|chunk| chunk % 4 != 0);
         let duration = |chunk: &i32| self.duration(job, *chunk, machine);
@@ -91,8 +92,8 @@ impl Fit {
         best.max(Fit::least_chunk(job))
     }
 
-    /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two.
-    /// Synthesis takes any number.
+    /// Warps that share a scheduler, one or two, if all warps of a launch run at once and the image is small. Synthesis
+    /// takes any number.
     fn at_once(&self, job: &Job, chunk: i64, machine: &Machine) -> Option<usize> {
         let small = self.direction() == 0 && self.bytes(job) <= machine.constants().cascade_steps.small_image;
         let warps = ceil(self.warps(job, chunk), machine.multiprocessors.into());
@@ -100,8 +101,8 @@ impl Fit {
         (small && shared <= 2 && warps <= self.resident(machine)).then_some(shared as usize)
     }
 
-    /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row
-    /// pairs of the second level.
+    /// Predicted duration of a launch with chunks of this height, in row pairs of the second level. The unit is a step
+    /// of a warp that has a scheduler to itself.
     pub fn duration(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         if self.is_busy() {
             return self.in_busy_pairs(job, chunk, machine);
@@ -118,7 +119,7 @@ impl Fit {
         }
     }
 
-    /// [`Fit::duration`] of samples in pairs, where the halo is short.
+    /// [`Fit::duration`] of packed samples with a short halo.
     fn in_pairs(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         let (c, direction) = (&machine.constants().cascade_steps, self.direction());
         let warps = ceil(self.warps(job, chunk.into()), machine.multiprocessors.into());
@@ -136,13 +137,13 @@ impl Fit {
         steps * longer * crowded(bytes as f64, c.in_flight[direction], c.pairs_crowded)
     }
 
-    /// [`Fit::duration`] of samples in pairs, where the halo is long.
+    /// [`Fit::duration`] of packed samples with a long halo.
     fn in_busy_pairs(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         let CascadeSteps { fill, busy_shared, busy_wave, busy_at_borders, .. } = &machine.constants().cascade_steps;
         let warps = ceil(self.warps(job, chunk.into()), machine.multiprocessors.into());
         let resident = self.resident(machine);
         let waves = ceil(warps, resident) - 1;
-        // Of the last wave, which share a scheduler.
+        // Warps of the last wave that share a scheduler.
         let shared = ceil(warps - waves * resident, machine.schedulers.into()) as usize;
         let [.., most] = busy_shared;
         let last = busy_shared.get(shared - 1).copied().unwrap_or(most * shared as f64 / busy_shared.len() as f64);
@@ -153,8 +154,8 @@ impl Fit {
         steps * (waves as f64 * busy_wave[self.direction()] * full + last) * at_borders
     }
 
-    /// [`Fit::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its
-    /// ring is full included.
+    /// [`Fit::duration`] for more warps than run at once. `filled` is the steps of one warp, including those that fill
+    /// its ring.
     fn in_waves(&self, job: &Job, chunk: i32, machine: &Machine, filled: f64) -> f64 {
         let c = &machine.constants().cascade_steps;
         let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident(machine) as f64);
@@ -174,7 +175,7 @@ impl Fit {
         waves.ceil() * filled * each * crowded(in_flight, c.in_flight[direction], c.crowded[direction])
     }
 
-    /// The same of many waves.
+    /// [`Fit::in_waves`] for many waves.
     fn in_many_waves(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         let (c, direction) = (&machine.constants().cascade_steps, self.direction());
         let resident = self.resident(machine) as f64;
@@ -202,7 +203,7 @@ impl Fit {
         4.0 * columns * self.options.sample.bytes() as f64 * f64::from(chunk) * warps
     }
 
-    /// Steps of the ring, beyond the two that any has, that a warp asks for before its first.
+    /// Steps that a warp requests before its first, beyond the ring's minimum of two.
     fn asked_ahead(&self) -> f64 {
         f64::from(self.shape.ring.saturating_sub(2))
     }
@@ -222,14 +223,14 @@ impl Fit {
         usize::from(self.copies() > 1)
     }
 
-    /// Blocks resident on a multiprocessor.
+    /// Resident blocks a multiprocessor.
     fn resident(&self, machine: &Machine) -> i64 {
         let Machine { warp, registers, schedulers, shared, .. } = *machine;
         let ring = i64::from(self.shape.ring * self.slot_len() as u32) * self.options.sample.bytes() as i64;
         let most = if self.is_busy() && self.copies() == 1 {
             RESIDENT_IN_PAIRS.into()
         } else {
-            // Of a thread, that a scheduler has for each of its lanes.
+            // Registers of a thread that a scheduler has for each of its lanes.
             let has = i64::from(registers / (schedulers * warp).max(1));
             i64::from(schedulers) * (has / (BESIDES_LINES[self.direction()] + self.registers)).max(1)
         };
@@ -246,18 +247,17 @@ impl Fit {
         self.above() + self.delay(true)
     }
 
-    /// How many times each sample is read where chunks have this height, of row pairs of the second level.
+    /// Loads of each sample for chunks of this height, in row pairs of the second level.
     pub fn reads(&self, chunk: i32) -> f64 {
         let chunk = f64::from(chunk.max(1));
         let steps = |alone: i64| chunk + (self.halo_pairs() - alone) as f64;
-        // In synthesis, three quarters of the samples are of the first level's bands.
+        // In synthesis, three quarters of the samples are in the first level's bands.
         let rows = 0.25 * steps(0) + 0.75 * steps(self.alone());
         32.0 / self.useful as f64 * rows / chunk
     }
 }
 
-/// By how much a step takes longer where more is in flight than the second-level cache holds with what is written; at
-/// most `by`.
+/// Slowdown of a step if more is in flight than the L2 cache holds with stored data; at most `1 + by`.
 fn crowded(in_flight: f64, holds: f64, by: f64) -> f64 {
     1.0 + by * (1.0 - holds / in_flight).max(0.0)
 }

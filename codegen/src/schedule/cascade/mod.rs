@@ -1,32 +1,34 @@
-//! rewrite: two levels of a scheme along both axes of an image → warps that walk down strips of columns, with no low
-//! band between the levels in memory
+//! Two levels of both axes in one pass: warps walk down strips of columns, and the low band between the levels stays on
+//! chip.
 //!
-//! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk
-//! of rows, four at a time: two row pairs of the image, which make a row pair of its low band. Rows arrive in a ring in
-//! shared memory, several steps ahead, by asynchronous copies of 16 bytes. Both levels are lifted as `stream` lifts
-//! one: rows by shuffles, columns in a delay line of registers (`schedule::lines`); the second level's lanes have half
-//! the columns of the first's. So all but the low band's low band is written once and the image read once; a chunk pays
-//! the vertical halo of both levels, a strip the horizontal.
+//! A warp owns a strip: [`Shape::columns`] columns a lane, with halo in the outermost lanes. It walks down a chunk of
+//! rows, four at a time: two row pairs of the image, which make a row pair of its low band. Asynchronous copies of 16
+//! bytes bring rows into a ring buffer in shared memory, several steps ahead. Both levels are lifted as `stream` lifts
+//! one: rows by shuffles, columns in a delay line of registers (`schedule::lines`). The second level's lanes have half
+//! the columns of the first's. So the image is read once, and every band except the first level's ll is written once. A
+//! chunk pays the vertical halo of both levels, a strip the horizontal.
 //!
-//! The border rule at the low band's own edges. Rows beyond a border are loaded by reflection or repetition, which lifting keeps: so the first level's results go
-//! on beyond the border, too, as an extension E of its low band x of n rows. Under `whole-symmetric`, with the first position even, E is the reflection about the first row that the
-//! second level wants. If the number of rows is odd, so it is about the last. If it is even, the image ends with a row that is not of the low band, and E repeats the last one:
-//! E[n + i] = x[n - 1 - i], where x[n - 2 - i] is wanted, which is E[n + i + 1]. So beyond that border everything moves by one: the second level is a step behind the first, and takes
-//! a row later. Columns need no extension: rows are whole vectors, so the first lane and the last find the mirror images of what lies beyond among their own columns, at either level.
-//! Under `periodic` E repeats, and so it should.
+//! The border rule at the low band's own edges. Rows beyond a border are loaded by reflection or repetition, which
+//! lifting keeps. So the first level's results also continue beyond the border, as an extension E of its low band x of
+//! n rows. Under `whole-symmetric`, with the first position even, E is the reflection about the first row that the
+//! second level needs. With an odd number of rows, so it is about the last row. With an even number, the image's last
+//! row is not in the low band, and E repeats the last one: E[n + i] = x[n - 1 - i]. The second level needs x[n - 2 -
+//! i], which is E[n + i + 1]. So beyond that border everything moves by one: the second level is a step behind the
+//! first, and takes a row later. Columns need no extension. Rows are whole vectors, so the first and last lane find
+//! mirror images among their own columns, at either level. Under `periodic`, E repeats, as required.
 //!
-//! Synthesis is the same walk backwards: rows of the bands of both levels arrive in the ring, the second level is
-//! lifted first, and the two rows of the low band that it leaves are those that the first takes with the next row pairs
-//! of its own bands. The halo above a chunk is walked by the second level alone. Where a lane's columns are 32 bytes,
-//! results go through the slot of the ring that has just been read, so that stores are whole vectors beside one
-//! another. What the second level leaves beyond the border is E again, and what the first wants beyond the last row of
-//! an image of even height is x[n - 1 - i] = E[n + i - 1]: the row before.
+//! Synthesis is this walk backwards. Rows of the bands of both levels arrive in the ring buffer, and the second level
+//! is lifted first. The first level takes the two resulting rows of the low band with the next row pairs of its own
+//! bands. Only the second level walks the halo above a chunk. If a lane's columns are 32 bytes, results pass through
+//! the slot just read, so that stores are contiguous whole vectors. Beyond the border, the second level's results are E
+//! again. Beyond the last row of an image of even height, the first level needs x[n - 1 - i] = E[n + i - 1]: the row
+//! before.
 //!
-//! 16-bit integers stand in pairs, two columns of a phase in a register, and are lifted by dot products, where all
-//! steps are dot products. The low columns of a row are then pairs of the low band as they stand.
+//! 16-bit integers are packed, two columns of a phase in a register, and lifted by dot products, if all steps are dot
+//! products. The low columns of a row are then packed for the low band as they are.
 //!
-//! Only border rules that are extensions can be kept so: not `edge` and `zero`, and not `whole-symmetric` if a step is
-//! not symmetric.
+//! Only border rules that are extensions work this way: not `edge` and `zero`, and not `whole-symmetric` with an
+//! asymmetric step.
 
 mod analysis;
 mod cost;
@@ -49,14 +51,14 @@ use lifting_dsl::{Boundary, Scheme};
 /// Bytes of a copy.
 const VECTOR: i64 = 16;
 
-/// Lanes in groups of which they have results in analysis, so that stores are whole sectors, or nearly.
+/// Group size of lanes with results in analysis: stores are then whole sectors, or nearly.
 const GROUP: i64 = 4;
 
-/// Row pairs of halo up to which memory limits walks of samples in pairs, too, not what they execute.
+/// Longest halo in row pairs for which memory, not instruction issue, limits walks of packed samples.
 const SHORT: i64 = 2;
 
-/// Resident blocks a multiprocessor that kernels in pairs are compiled for, where a lane's columns are 16 bytes:
-/// measured best (docs/notebook/cascade.md).
+/// Resident blocks a multiprocessor for packed kernels whose lanes have 16 bytes of columns: measured best
+/// (docs/notebook/cascade.md).
 const RESIDENT_IN_PAIRS: u32 = 12;
 
 /// Shape of a block, which is a warp.
@@ -64,15 +66,15 @@ const RESIDENT_IN_PAIRS: u32 = 12;
 pub struct Shape {
     /// Columns a lane: 16 or 32 bytes of samples, at least 4.
     pub columns: u32,
-    /// Steps of four rows in flight and at hand, at least 2.
+    /// Steps of four rows in the ring buffer, at least 2.
     pub ring: u32,
 }
 
 impl Shape {
-    /// Eight columns a lane where these are 32 bytes or less, for large images. What is in flight at one time is to fit
-    /// into the second-level cache: deep rings, which leave few blocks resident, where a lane's columns are 32 bytes;
-    /// but shallower ones in synthesis of reals, and of lanes of 16 bytes, whose copies of less than 16 bytes go
-    /// through the first-level cache, to which rings leave room.
+    /// The shape for large images: eight columns a lane, but at most 32 bytes. Rows in flight should fit into the L2
+    /// cache. Lanes of 32 bytes have deep rings, which leave few blocks resident. Synthesis of reals has shallower
+    /// ones, and so do lanes of 16 bytes: their copies of less than 16 bytes pass through the L1 cache, which rings
+    /// must leave room for.
     pub fn for_sample(sample: Scalar, direction: Direction) -> Shape {
         let columns = 8.min(32 / sample.bytes() as u32);
         let ring = match (direction, columns as usize * sample.bytes() == 32) {
@@ -85,7 +87,7 @@ impl Shape {
         Shape { columns, ring }
     }
 
-    /// Those worth considering: for large images, and for small ones, where all warps run at once and would all wait
+    /// Shapes worth considering: for large images, and for small ones, where all warps run at once and would all wait
     /// for a deep ring to fill.
     pub fn proposed(sample: Scalar, direction: Direction) -> Vec<Shape> {
         let large = Shape::for_sample(sample, direction);
@@ -97,7 +99,7 @@ impl Shape {
     }
 }
 
-/// How a scheme walks: what is derived from it before any code is written.
+/// A scheme fitted to a walk: all that is derived before code is written.
 #[derive(Clone, Debug)]
 pub struct Fit {
     options: Options,
@@ -105,7 +107,7 @@ pub struct Fit {
     arith: Arithmetic,
     axis: Axis,
     halo: Halo,
-    /// Of the first level, and of the second.
+    /// Delay lines of the first level and of the second.
     descents: [Descent; 2],
     /// Registers of the delay lines.
     registers: i64,
@@ -113,16 +115,15 @@ pub struct Fit {
     left: i64,
     /// Lanes that store.
     useful: i64,
-    /// Whether samples stand in pairs, by phase: 16-bit integers, where steps are dot products.
+    /// Whether samples are packed by phase: 16-bit integers whose steps are dot products.
     packed: bool,
 }
 
-/// Derives how a scheme walks.
+/// Fits a scheme to a walk.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the border rule is no extension that the steps keep, if a strip
-/// is all halo, if the delay lines are too long for the registers of a thread, or if the shape does not suit the
-/// samples.
+/// If the sample type is not in the scheme's domain, or the steps do not keep the border rule as an extension. If a
+/// strip is all halo, the delay lines exceed a thread's registers, or the shape does not suit the samples.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("cascade", scheme);
@@ -177,12 +178,12 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     Ok(walk)
 }
 
-/// Columns of the image before a lane's and after them that its results depend on: a column of the low band is two.
+/// Columns of the image before and after a lane's that its results depend on. A column of the low band counts as two.
 fn beside(axis: &Axis, halo: &Halo, options: Options, columns: i64) -> (i64, i64) {
     if options.direction == Direction::Forward {
         return (3 * halo.before, 3 * halo.after);
     }
-    // Of the low band's columns only those that the first level reads.
+    // Only the columns of the low band that the first level reads.
     let of = |results| needed(&axis.actions, options.boundary, results).0;
     let [(first, last), high] = of([(0, columns - 2), (1, columns - 1)]);
     let (first, last) = (first / 2, last / 2);
@@ -192,33 +193,33 @@ fn beside(axis: &Axis, halo: &Halo, options: Options, columns: i64) -> (i64, i64
 }
 
 impl Fit {
-    /// Columns of a strip, halo left out.
+    /// Columns of a strip without its halo.
     pub fn strip_columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
     }
 
-    /// How a lane's samples of a row of so many columns stand in registers.
+    /// Form of a lane's samples of a row of `columns` columns.
     fn form(&self, columns: i32) -> Form {
         Form::of(self.packed, columns)
     }
 
-    /// An array of so many rows.
+    /// An array of `count` rows.
     fn rows(&self, b: &mut Builder, name: &str, count: i32, columns: i32) -> LocalId {
         b.array(name, self.arith.work, (count * self.form(columns).registers(columns)) as u32)
     }
 
-    /// The same, all zero.
+    /// An array of `count` rows, all zero.
     fn zeros(&self, b: &mut Builder, name: &str, count: i32, columns: i32) -> LocalId {
         zeros(b, name, self.arith, count * self.form(columns).registers(columns))
     }
 
-    /// A row whose columns stand in registers in their order, as in memory.
+    /// A row with its columns in memory's order.
     fn in_order(&self, b: &mut Builder, name: &str, columns: i32) -> Row {
         let array = self.rows(b, name, 1, columns);
         self.as_in_order(array)
     }
 
-    /// The same in an array that there is.
+    /// A row in an existing array, with columns in memory's order.
     fn as_in_order(&self, array: LocalId) -> Row {
         Row { array, first: 0.into(), form: if self.packed { Form::Beside } else { Form::Single } }
     }
@@ -229,22 +230,22 @@ impl Fit {
         Row { array, first: (i * form.registers(columns)).into(), form }
     }
 
-    /// Whether 16-bit integers stand in pairs.
+    /// Whether 16-bit integers are packed.
     pub fn is_packed(&self) -> bool {
         self.packed
     }
 
-    /// Whether they do, and the halo is so long that what is executed limits walks.
+    /// Whether samples are packed and the halo is so long that instruction issue limits walks.
     pub fn is_busy(&self) -> bool {
         self.packed && self.halo.pairs() > SHORT
     }
 
-    /// Resident blocks a multiprocessor that the compiler is asked for.
+    /// Resident blocks a multiprocessor to ask for.
     fn min_blocks(&self) -> u32 {
         if self.packed && self.copies() == 1 { RESIDENT_IN_PAIRS } else { 1 }
     }
 
-    /// Elements of a slot of the ring: four rows of the image.
+    /// Elements of a slot of the ring buffer: four rows of the image.
     fn slot_len(&self) -> i32 {
         4 * 32 * self.shape.columns as i32
     }
@@ -254,14 +255,14 @@ impl Fit {
         self.shape.columns as i32 * self.options.sample.bytes() as i32 / VECTOR as i32
     }
 
-    /// By how many row pairs of the image a step is ahead of the even one: so that the first level's results are a row
-    /// pair of its low band.
+    /// Lead of a step over an even one, in row pairs of the image. It makes the first level's results a row pair of its
+    /// low band.
     fn odd(&self) -> i64 {
         self.descents[0].delay % 2
     }
 
-    /// Steps between the rows of the low band that leave the first level and those that enter the second: of the
-    /// window, and one where a border may be.
+    /// Steps between a low-band row's exit from the first level and its entry into the second: those of the window, and
+    /// one more near a border.
     fn seam(&self, at_border: bool) -> i64 {
         (self.descents[0].delay - self.odd()) / 2 + i64::from(at_border)
     }
@@ -275,7 +276,7 @@ impl Fit {
         }
     }
 
-    /// Steps at the beginning that only the second level takes, for what the first wants before a chunk: of synthesis.
+    /// Steps at the start of synthesis that only the second level takes, for the first level's rows before a chunk.
     fn alone(&self) -> i64 {
         match self.options.direction {
             Direction::Forward => 0,
@@ -283,7 +284,7 @@ impl Fit {
         }
     }
 
-    /// Steps by which the last results are behind: of the second level, or, of synthesis, of the image.
+    /// Lag of the last results in steps: of the second level, or, in synthesis, of the image.
     fn delay(&self, at_border: bool) -> i64 {
         let [first, second] = &self.descents;
         match self.options.direction {
@@ -293,8 +294,8 @@ impl Fit {
     }
 }
 
-/// A vector's cell in a row of the ring where lanes have two vectors: every other eight swap with their neighbours, so
-/// that neither a vector a lane nor two beside one another conflict.
+/// A vector's cell in a row of the ring buffer if lanes have two vectors. Every other eight swap with their neighbours,
+/// so that neither one vector a lane nor two contiguous ones conflict.
 fn swapped(vector: Expr) -> Expr {
     let bit = (vector.clone() >> 3).and(1.into());
     Expr::binary(BinOp::Xor, vector, bit)

@@ -1,4 +1,4 @@
-//! The schedule as plans see it.
+//! The `cascade` schedule's [`schedule::Schedule`] implementation.
 
 use super::{Fit, Shape, fit, strip};
 use crate::ir::{Kernel, Scalar};
@@ -13,12 +13,11 @@ use std::sync::Arc;
 /// Two levels at once: warps walk down strips of columns, with no low band between the levels in memory.
 pub struct Schedule;
 
-/// Depths of the ring that are measured where plans are tuned; and heights of chunks with the fastest of them, as parts
-/// of what is predicted.
+/// Ring depths that tuning measures, and chunk heights for the fastest, as parts of the predicted height.
 const RINGS: [u32; 4] = [3, 4, 6, 10];
 const PARTS: [f64; 6] = [0.5, 0.7, 0.85, 1.2, 1.5, 2.0];
 
-/// The numbers of shapes.
+/// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("ring", 2, 64), Field::CHUNK];
 
 impl Shape {
@@ -29,7 +28,7 @@ impl Shape {
     }
 }
 
-/// As plans have it, with chunks as tall as suits the device.
+/// The generic shape that plans hold, with chunk heights left to the device.
 impl From<Shape> for schedule::Shape {
     fn from(shape: Shape) -> schedule::Shape {
         let Shape { columns, ring } = shape;
@@ -84,8 +83,8 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(options.sample, options.direction).into_iter().map(schedule::Shape::from).collect())
     }
 
-    /// The usual shape: others have another ring, and are the same otherwise. Of 16-bit integers, also one with wider
-    /// lanes, which is measured where plans are tuned.
+    /// The usual shape, as others differ only in the ring. For 16-bit integers, also one with wider lanes, which tuning
+    /// measures.
     fn specimens(&self, _scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
         let usual = Shape::for_sample(options.sample, options.direction);
         let wide = (options.sample == Scalar::I16).then_some(Shape { columns: 2 * usual.columns, ..usual });
@@ -96,7 +95,7 @@ impl schedule::Schedule for Schedule {
         Ok([usual].into_iter().chain(wide).map(specimen).collect())
     }
 
-    /// Rings of several depths; of 16-bit integers also wider lanes.
+    /// Rings of several depths; for 16-bit integers also wider lanes.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let usual = Shape::for_sample(options.sample, options.direction);
         let wide = (options.sample == Scalar::I16).then_some(Shape { columns: 2 * usual.columns, ring: 3 });
@@ -107,7 +106,7 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::for_sample(options.sample, options.direction).into())
     }
 
-    /// Those that are considered, and lanes of 16 bytes, or of 32, with other rings.
+    /// The considered shapes, and lanes of 16 or 32 bytes with other rings.
     fn trials(&self, considered: &[schedule::Shape], _sample: Scalar) -> Vec<schedule::Shape> {
         let wide = considered.iter().map(|shape| Shape::of_any(*shape).columns);
         let mut columns: Vec<u32> = wide.flat_map(|columns| [columns / 2, columns, columns * 2]).collect();
@@ -129,7 +128,7 @@ impl schedule::Fit for Fit {
         RowAlignment::Whole
     }
 
-    /// Rows are walked; there must be some for the halos of both levels.
+    /// A walk has no fixed rows; the image must have enough for the halos of both levels.
     fn block(&self) -> [i64; 2] {
         [self.strip_columns(), self.least()[1]]
     }

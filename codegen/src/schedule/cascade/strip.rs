@@ -1,4 +1,5 @@
-//! What analysis and synthesis share: the parameters, a warp's strip, and that a kernel has two walks, of which one has no trace of a border.
+//! Shared parts of analysis and synthesis: parameters, a warp's strip, and the kernel's two walks, one of them without
+//! border code.
 
 use super::{Fit, analysis, synthesis};
 use crate::ir::build::Builder;
@@ -7,11 +8,11 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Border, Frame, Held, Lanes, Order, Params, RowAlignment};
 use lifting_dsl::{Boundary, Scheme};
 
-/// A warp's columns and arrays, before it is said whether a border is near.
+/// A warp's columns and arrays, before the kernel branches on borders.
 pub struct Strips<'a> {
-    /// How the scheme walks.
+    /// The scheme's walk.
     pub plan: &'a Fit,
-    /// Of the kernel.
+    /// Parameters of the kernel.
     pub params: &'a Params,
     /// Whether the warp's columns reach beyond the image.
     pub beyond: LocalId,
@@ -25,19 +26,19 @@ pub struct Strips<'a> {
 
 /// The strip that a warp walks down.
 pub struct Strip<'a> {
-    /// How the scheme walks.
+    /// The scheme's walk.
     pub plan: &'a Fit,
     /// The warp's columns, and the arrays.
     pub frame: Frame<'a>,
-    /// The low band, as lanes hold columns of it.
+    /// The low band, as lanes hold its columns.
     pub low: Lanes,
-    /// Rows on their way.
+    /// Rows in flight.
     pub ring: SharedId,
-    /// Whether rows or columns may be beyond a border: if not, there is no trace of a border in the code.
+    /// Whether rows or columns may be beyond a border. If not, the code has no border treatment.
     pub at_border: bool,
 }
 
-/// The kernel of a walk.
+/// Writes the kernel of a walk.
 pub fn kernel(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let (left, useful) = (plan.left, plan.useful);
@@ -49,7 +50,8 @@ pub fn kernel(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     };
     b.doc(format!("{what} of both axes, two levels in one pass: warps walk down strips of columns."));
     b.doc(format!(
-        "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {} right); {} steps of four rows in flight; results are {} steps behind the front; border rule {}.",
+        "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {} right); {} steps of four rows in \
+         flight; results lag {} steps; border rule {}.",
         shape.columns,
         32 - left - useful,
         shape.ring,
@@ -84,7 +86,7 @@ impl<'a> Strips<'a> {
         Strips { plan, params, beyond, ring, base, x, useful, low_base, low_x }
     }
 
-    /// The chunk, in row pairs of the second level, of which there are so many: the first that is stored, and one past the last.
+    /// The chunk, in row pairs of the second level, of `pairs` in all: the first stored, and one past the last.
     pub fn chunk(&self, b: &mut Builder, pairs: &Expr) -> [LocalId; 2] {
         let chunk = || Expr::from(self.params.chunk);
         let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
@@ -92,13 +94,13 @@ impl<'a> Strips<'a> {
         [first, stop]
     }
 
-    /// Two walks: one for blocks that are near a border, and one for those that are not.
+    /// Two walks: one for blocks near a border, and one for the others.
     pub fn both(&self, b: &mut Builder, near: LocalId, walk: impl Fn(&mut Builder, bool, [[LocalId; 3]; 2])) {
         let arrays = [self.params.offsets(b, &Builtin::BlockZ.into()), self.params.narrow_pitches(b)];
         b.if_else(near, |b| walk(b, true, arrays), |b| walk(b, false, arrays));
     }
 
-    /// The strip of one of the two walks; offsets and pitches are of the arrays.
+    /// The strip of one of the two walks, with offsets and pitches of the arrays.
     pub fn strip(&self, b: &mut Builder, at_border: bool, [offsets, pitches]: [[LocalId; 3]; 2]) -> Strip<'a> {
         let Strips { plan, params, beyond, ring, base, x, useful, low_base, low_x } = *self;
         let (options, columns) = (plan.options, plan.shape.columns);

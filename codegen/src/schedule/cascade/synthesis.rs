@@ -1,4 +1,5 @@
-//! Synthesis: a step takes a row pair of the second level's bands and two of the first's, and leaves four rows of the image.
+//! Synthesis walk: a step takes a row pair of the second level's bands and two of the first's, and leaves four rows of
+//! the image.
 
 use super::strip::{Strip, Strips};
 use super::{Fit, swapped};
@@ -13,41 +14,42 @@ struct Synthesis<'a> {
     range: Range,
 }
 
-/// What a warp walks down, in steps of four rows.
+/// A warp's range, in steps of four rows.
 #[derive(Clone, Copy)]
 struct Range {
-    /// Of the chunk: the first, and one past the last.
+    /// Steps of the chunk, `first..stop`.
     first: LocalId,
     stop: LocalId,
-    /// Of the walk: the first, the first at which the first level is lifted, too, and one past the last.
+    /// Steps of the walk, `from..to`; those from `both` on also lift the first level.
     from: LocalId,
     both: LocalId,
     to: LocalId,
 }
 
-/// What is loaded of a level.
+/// The level of loaded bands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     First,
     Second,
 }
 
-/// Where the lane's samples stand that are copied next, where all rows are inside the image: of the first level's bands, of the second's ll, and of its others.
+/// Indices of the lane's next copies, if all rows are inside the image: in the first level's bands, in the second's ll,
+/// and in its other bands.
 struct Next {
     indices: [LocalId; 3],
-    /// The lane's first column, or one that stands for it.
+    /// The lane's first column, or its extension.
     x: LocalId,
 }
 
-/// Where the lane's vectors go that it stores next, and whether each has results.
+/// Destinations of the lane's next stores, and whether each vector has results.
 struct Out {
-    /// Index of the first row's first.
+    /// Index of the first vector of the first row.
     next: LocalId,
-    /// Of each vector of a row: 32 such are beside one another.
+    /// For each vector of a row; a warp's 32 vectors are contiguous.
     useful: Vec<LocalId>,
 }
 
-/// The walks of a kernel; gives the number of row pairs of the second level.
+/// Writes the walks of a kernel. Returns the number of row pairs of the second level.
 pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     let Strips { plan, params, .. } = *strips;
     let pairs = (Expr::from(params.height) + 3) >> 2;
@@ -56,7 +58,7 @@ pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     let both = b.let_("both_step", Scalar::I32, Expr::from(from) + plan.alone() as i32);
     let to = b.let_("to_step", Scalar::I32, Expr::from(stop) + plan.delay(false) as i32);
     let range = Range { first, stop, from, both, to };
-    // A row that is doubled is at an edge.
+    // A doubled row is at an edge.
     let doubled = i32::from(plan.options.doubled_ends);
     let beyond = Expr::from(from).lt(doubled.into()).or(((Expr::from(to) << 2) + doubled).gt(params.height.into()));
     let edge = b.let_("edge", Scalar::Bool, Expr::from(strips.beyond).or(beyond));
@@ -78,7 +80,7 @@ impl Synthesis<'_> {
         let across = Across { lanes: &frame.lanes, axis: &plan.axis };
         let low_across = Across { lanes: &self.strip.low, axis: &plan.axis };
         let across_first = order.across_first(plan.options.direction);
-        // The last row of the low band that the step before left.
+        // The last row of the low band from the previous step.
         let before = self.repeats().then(|| {
             let before = plan.zeros(b, "before", 1, c / 2);
             plan.as_in_order(before)
@@ -91,7 +93,7 @@ impl Synthesis<'_> {
             |b, step, slot| self.request(b, &next, step, slot),
             |b, _, slot| {
                 if plan.copies() > 1 {
-                    // Others have taken results out of the slot that is to be filled.
+                    // Other lanes have taken results out of the slot to be filled.
                     b.push(Stmt::SyncWarp);
                 }
                 b.set(Place::Local(cell), Expr::from(slot) * plan.slot_len());
@@ -110,12 +112,12 @@ impl Synthesis<'_> {
                 }
                 let low_pair = b.let_("low_pair", Scalar::I32, step.clone() - lower.delay as i32);
                 let low = self.leave(b, low_pair, &results, before.as_ref());
-                // The first: two row pairs, whose low rows these are.
+                // The first level: two row pairs, with these as low rows.
                 b.if_(step.clone().ge(both.into()), |b| {
                     let rows = plan.rows(b, "rows", 4, c);
                     let rows = [0, 1, 2, 3].map(|i| plan.row(rows, i, c));
                     for (pair, rows) in rows.chunks_exact(2).enumerate() {
-                        // Of the even phase.
+                        // Columns of the even phase.
                         if plan.packed {
                             rows[0].evens().copy(b, &low[pair], c / 2);
                         } else {
@@ -158,7 +160,7 @@ impl Synthesis<'_> {
         Next { indices: indices.map(|index| b.let_("source", Scalar::I64, index)), x }
     }
 
-    /// Starts the copies of a step into a slot of the ring, unless the walk ends before it.
+    /// Starts the copies of a step into a slot of the ring buffer, unless the walk ends before it.
     fn request(&self, b: &mut Builder, next: &Next, step: Expr, slot: Expr) {
         let (frame, Range { both, to, .. }) = (&self.strip.frame, self.range);
         let step = b.let_("next", Scalar::I32, step);
@@ -188,7 +190,7 @@ impl Synthesis<'_> {
         }
     }
 
-    /// Starts the copies of the lane's samples of a row pair of a level's bands, which is the i-th of the step.
+    /// Starts the copies of the lane's samples of a row pair of a level's bands, the i-th of the step.
     fn copy(&self, b: &mut Builder, (level, i): (Level, i32), next: &Next, pair: Expr, cell: LocalId) {
         let (frame, params) = (&self.strip.frame, self.strip.frame.params);
         let (held, shift) = match level {
@@ -206,7 +208,7 @@ impl Synthesis<'_> {
                 let (pointer, array, index) = match (level, band) {
                     (Level::First, 0) => continue,
                     (Level::First, _) => (params.bands[band], 2, next.indices[0]),
-                    // ll is the first array, the others follow those of the first level.
+                    // ll is the first array; the others follow those of the first level.
                     (Level::Second, 0) => (params.bands[0], 1, next.indices[1]),
                     (Level::Second, _) => (params.bands[3 + band], 2, next.indices[2]),
                 };
@@ -220,7 +222,7 @@ impl Synthesis<'_> {
         }
     }
 
-    /// Where in a slot the lane's samples of a row of a band stand.
+    /// Element in a slot of the lane's samples of a row of a band.
     fn cell(&self, level: Level, i: i32, band: usize) -> Expr {
         let (c, lane) = (self.strip.frame.lanes.held.columns(), Expr::from(Builtin::ThreadX));
         match level {
@@ -229,7 +231,8 @@ impl Synthesis<'_> {
         }
     }
 
-    /// Takes the lane's samples of a row pair of a level's bands out of a slot of the ring, ll of the first level left out.
+    /// Loads the lane's samples of a row pair of a level's bands from a slot of the ring buffer, except ll of the first
+    /// level.
     fn take(&self, b: &mut Builder, (level, i): (Level, i32), cell: LocalId, rows: &[Row]) {
         let (c, arith) = (self.strip.frame.lanes.held.columns(), self.strip.plan.arith);
         let (bands, len) = match level {
@@ -245,7 +248,7 @@ impl Synthesis<'_> {
         }
     }
 
-    /// A column of a result of a level as it stands in memory.
+    /// A column of a level's result, converted for memory.
     fn left(&self, row: &Row, column: i32) -> Expr {
         let arith = self.strip.plan.arith;
         let value = match self.strip.frame.params.gain {
@@ -279,7 +282,7 @@ impl Synthesis<'_> {
         low
     }
 
-    /// What the lane stores.
+    /// Destinations of the lane's stores.
     fn out(&self, b: &mut Builder) -> Out {
         let (frame, plan, lane) = (&self.strip.frame, self.strip.plan, || Expr::from(Builtin::ThreadX));
         let [upper, lower] = plan.descents.each_ref().map(|descent| descent.delay as i32);
@@ -298,7 +301,7 @@ impl Synthesis<'_> {
         Out { next, useful: (0..copies).map(|n| of(b, n)).collect() }
     }
 
-    /// Stores the results of a step: two row pairs, of which the image may have one, or one row.
+    /// Stores the results of a step: two row pairs. The image may end after one pair, or after one row.
     fn store(&self, b: &mut Builder, low_pair: LocalId, results: &[Row], cell: LocalId, out: &Out) {
         let (frame, plan, Range { first, stop, .. }) = (&self.strip.frame, self.strip.plan, self.range);
         let ordered = plan.packed.then(|| results.iter().map(|row| self.ordered(b, row)).collect::<Vec<_>>());
@@ -312,7 +315,7 @@ impl Synthesis<'_> {
         };
         let delay = plan.descents[0].delay as i32;
         let done = b.let_("done", Scalar::I32, (Expr::from(low_pair) << 2) - 2 * delay);
-        // All four are of one chunk, or two.
+        // All four are in one chunk, or in two.
         let together = 4 >> (delay % 2);
         for (n, rows) in rows.chunks_exact(together).enumerate() {
             let n = (n * together) as i32;
@@ -336,7 +339,7 @@ impl Synthesis<'_> {
         b.set(Place::Local(out.next), frame.below(0, out.next, 4));
     }
 
-    /// A row in pairs, as it stands in memory.
+    /// A packed row in memory's order.
     fn ordered(&self, b: &mut Builder, row: &Row) -> Row {
         let c = self.strip.frame.lanes.held.columns();
         let ordered = self.strip.plan.in_order(b, "ordered", c);
@@ -344,7 +347,8 @@ impl Synthesis<'_> {
         ordered
     }
 
-    /// Passes the results through the slot that was taken, so that lanes beside one another store vectors beside one another: what a lane stores of each row.
+    /// Passes the results through the slot just read, so that neighbouring lanes store neighbouring vectors. Returns
+    /// the lane's vectors of each row.
     fn staged(&self, b: &mut Builder, results: &[Row], cell: LocalId) -> Vec<Vec<Vec<Expr>>> {
         let (c, copies) = (self.strip.frame.lanes.held.columns(), self.strip.plan.copies());
         let (vector, lane) = (c / copies, || Expr::from(Builtin::ThreadX));
@@ -367,7 +371,7 @@ impl Synthesis<'_> {
     }
 }
 
-/// A row pair enters a delay line, another leaves it.
+/// Pushes a row pair into a delay line and returns the pair that leaves it.
 fn descend(
     b: &mut Builder,
     plan: &Fit,

@@ -1,9 +1,9 @@
-//! What the schedule refuses.
+//! Tests of refusals.
 
 use super::*;
 use crate::testing::wavelets;
 
-/// What is no extension, and what reaches too far, are refused in words.
+/// Border rules that are no extension, and steps that reach too far, are refused with reasons.
 #[test]
 fn limits() {
     let [dd137, legall53, _] = wavelets();
