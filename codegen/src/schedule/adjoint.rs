@@ -1,5 +1,7 @@
 //! Adjoint of a real scheme along one axis, in place, a line a thread.
 //!
+//! rewrite: the adjoint of a real scheme along one axis → a thread a line, in place
+//!
 //! The gradient's way back through a transform. Each step's stencil is reversed, with target and source exchanged, last
 //! step first ([`lifting_dsl::adjoint`]). If the step read beyond the line, the value returns to the sample that the
 //! border rule had served. These are a few single taps after each step, in the oracle's order, so that all executors

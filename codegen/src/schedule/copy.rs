@@ -1,5 +1,7 @@
 //! Strided copy of a box of samples, an element a thread.
 //!
+//! rewrite: a strided box of samples → another one, an element a thread
+//!
 //! Plans use it around passes: to reorder data for passes, to pad and to crop, to place bands in a layout, and to
 //! convert a storage type. It also scales lone samples ([`Change`]), which no pass lifts.
 

@@ -13,7 +13,7 @@ use lifting_dsl::Step;
 /// Demand of a launch on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
-    /// Reads for each sample, in units of memory cost.
+    /// Effective reads of each sample from memory; repeated reads may count in part.
     pub moved: f64,
     /// Thread instructions for each sample.
     pub instructions: f64,

@@ -1,5 +1,7 @@
 //! Line extension in place: lines in the middle of longer ones continue by a rule; and the adjoint of that.
 //!
+//! rewrite: lines in the middle of longer ones → the longer ones, filled by a rule; and the adjoint of that
+//!
 //! If every coefficient that depends on the data is kept ([`Extension`]), lines are lifted together with their
 //! extension. An extension sample is a sum of samples of the line. A thread computes one, or moves it if it is a sample
 //! itself. In the adjoint, a thread has a line, and adds the extension from the first position to the last, as the

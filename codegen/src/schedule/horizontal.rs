@@ -1,5 +1,7 @@
 //! One axis along contiguous rows: slices of a row in shared memory, a barrier after each step.
 //!
+//! rewrite: a scheme along contiguous rows → slices of a row in shared memory, a barrier after each step
+//!
 //! A block owns a slice of one row, in whole pairs, and loads it with the halo of the steps ([`Halo`]). Several blocks
 //! share a row longer than a slice. Even and odd samples are split in shared memory, so that a step's accesses are
 //! consecutive and free of bank conflicts, and the bands leave in order. Every step updates the slice and the rest of

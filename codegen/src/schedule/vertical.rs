@@ -1,5 +1,7 @@
 //! One axis along columns: slabs of coalesced width, with a window in shared memory that slides down.
 //!
+//! rewrite: a scheme along columns → slabs of coalesced width, with a window in shared memory that slides down
+//!
 //! A block owns a slab of columns and a chunk of their rows. The window ([`Window`]) holds `top + overlap + height +
 //! bottom` rows. Each turn loads `height` new rows, runs every step at its lag, stores the finished rows and moves the
 //! kept rows up: every row is read once and written once. A chunk that does not start at the border starts its window

@@ -1,5 +1,7 @@
 //! Filter passes: a scheme's equivalent filters along one axis, applied by a thread to its pair.
 //!
+//! rewrite: a scheme along one axis → its equivalent filters, which a thread applies to its pair's dependencies
+//!
 //! Taps are the product of the steps' matrices ([`of_steps`]), computed with 512 bits, rounded to `f64`, and from there
 //! to the type of the arithmetic. For the 9/7, a thread loads 9 samples from shared memory. It computes a low and a
 //! high sample, each a sum over ascending positions. Results equal those of lifting up to rounding: within the bound

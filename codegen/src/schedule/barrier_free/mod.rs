@@ -1,5 +1,7 @@
 //! One axis without barriers between steps: a few pairs a thread, lifted in registers with their dependencies.
 //!
+//! rewrite: a scheme along one axis → a few pairs a thread, lifted in registers with their dependencies
+//!
 //! A block has samples in shared memory. Each thread loads the samples that its results depend on ([`Halo`]): for the
 //! 9/7, 9 samples for one pair and 15 for four. It lifts them in registers; samples that two threads need are lifted by
 //! both. So there is no barrier between steps, however many there are. One barrier follows the load of samples, and one

@@ -1,10 +1,10 @@
 //! Baselines that papers compare their schedules with: small, plain and slow.
 //!
-//! [`NaiveColumns`] runs the row schedule along columns, a block for each column. Neighbouring threads load samples a
-//! row apart, so accesses hardly coalesce.
+//! [`NaiveColumns`]: rewrite: a scheme along columns → the row schedule, a block for each column. Neighbouring threads
+//! load samples a row apart, so accesses hardly coalesce.
 //!
-//! [`Transposed`] transposes the image, runs rows, and transposes back ([`transpose`]). Everything is coalesced, but
-//! passes through memory three times.
+//! [`Transposed`]: rewrite: a scheme along columns → a transposed image, rows, and back ([`transpose`]). Everything is
+//! coalesced, but passes through memory three times.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
 //! 22(1), 2011, section V-B.1 and 2, where they are 20 and about 4 times as slow as the sliding window.

@@ -1,5 +1,7 @@
 //! Image transposition, tile by tile through shared memory, so that loads and stores are coalesced.
 //!
+//! rewrite: images → transposed images, tile by tile through shared memory, with both sides coalesced
+//!
 //! A block has a tile of 32 × 32 samples. A column of padding keeps a column's samples in different banks.
 
 use crate::ir::build::Builder;

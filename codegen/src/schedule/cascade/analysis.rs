@@ -231,8 +231,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Fills the rows of the low band that enter the second level. These are the current results, or, near a border,
-    /// those of the previous step, and one row later still beyond an even number of rows.
+    /// Fills the rows of the low band that enter the second level: the current results, or, near a border, those of the
+    /// previous step. Beyond an even number of rows, these are shifted by one row.
     fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, Option<LocalId>, LocalId)) {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let (c, half) = (frame.lanes.held.columns(), frame.lanes.held.columns() / 2);

@@ -1,6 +1,9 @@
 //! Two levels of both axes in one pass: warps walk down strips of columns, and the low band between the levels stays on
 //! chip.
 //!
+//! rewrite: two levels of a scheme along both axes of an image → warps that walk down strips of columns, without a low
+//! band in memory between the levels
+//!
 //! A warp owns a strip: [`Shape::columns`] columns a lane, with halo in the outermost lanes. It walks down a chunk of
 //! rows, four at a time: two row pairs of the image, which make a row pair of its low band. Asynchronous copies of 16
 //! bytes bring rows into a ring buffer in shared memory, several steps ahead. Both levels are lifted as `stream` lifts

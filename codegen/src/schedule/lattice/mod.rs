@@ -1,5 +1,8 @@
 //! Lattice stages along one axis of a periodic signal: whole vectors in a block, a barrier between stages.
 //!
+//! rewrite: the stages of a lattice along one axis of a periodic signal → whole vectors in a block, a barrier between
+//! stages
+//!
 //! A stage rotates pairs of neighbours, and the next one pairs shifted by a sample, so that every result depends on a
 //! stretch that grows by a sample a side and stage. A block that holds whole vectors has no seam: their border is
 //! cyclic, and nothing is computed twice. Thread k of a vector has odd\[k\] in every stage, together with the preceding

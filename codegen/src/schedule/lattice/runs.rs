@@ -1,5 +1,7 @@
 //! Lattice stages along one axis of a periodic signal in registers, a few pairs a thread.
 //!
+//! rewrite: the stages of a lattice along one axis of a periodic signal → a few pairs a thread, in registers
+//!
 //! A stage needs one sample more on each side than it leaves. So a thread that leaves [`PAIRS`] pairs loads these and L
 //! − 1 more samples on each side, wrapped around the ends of the line. It runs the L stages on a run that shrinks by a
 //! sample a side each time. Neighbours load and compute the extra samples again. In return there is no barrier and no

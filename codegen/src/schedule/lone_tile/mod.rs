@@ -1,5 +1,7 @@
 //! Both axes of a small image in one pass: a thread block holds all of it in shared memory.
 //!
+//! rewrite: a scheme along both axes of a small image → a thread block that has all of it in shared memory
+//!
 //! The image is a tile of JPEG 2000 with its own borders: plans form a batch of them (`PlanBuilder::tile`). A block has
 //! half as many threads as the tile has samples, one for each even and odd sample pair. Neighbouring threads have
 //! neighbouring columns for loads, stores and lifting along columns. For rows the two axes of threads swap, so that

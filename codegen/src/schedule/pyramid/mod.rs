@@ -1,5 +1,7 @@
 //! All levels of both axes of a small image in one pass: a block holds the image in shared memory.
 //!
+//! rewrite: all levels of a scheme along both axes of a small image → a block that holds the image in shared memory
+//!
 //! A block has an image of at most [`Shape::side`] columns and rows. It loads the image into shared memory, lifts level
 //! after level there, and stores the bands of all levels in the Mallat layout. Each level turns its part of that
 //! layout, the low band of the level before, into its four bands. So all levels are one launch, which reads and writes

@@ -1,5 +1,7 @@
 //! Shuffles replaced by stores to and loads from a row of shared memory for each warp.
 //!
+//! rewrite: shuffles → stores to and loads from a row of shared memory for each warp
+//!
 //! Exchanged values pass through one element a lane, in four steps. All lanes store the values they offer, the warp
 //! waits, each lane loads the value it needs, and the warp waits again, so that no lane stores before all have loaded.
 //!

@@ -1,5 +1,7 @@
 //! A thread's samples moved from registers to its elements of shared memory.
 //!
+//! rewrite: a thread's samples in registers → the thread's elements of shared memory
+//!
 //! Element i of all threads is contiguous, so that no two lanes of a warp conflict in a bank. Each read becomes a load
 //! before the reading statement, each write a store.
 //!

@@ -1,6 +1,8 @@
 //! Kernels without memory accesses: loads become thread-dependent values, stores become conditional ones that never
 //! run.
 //!
+//! rewrite: loads from global memory → values that depend on the thread; stores to it → stores that never happen
+//!
 //! A kernel's arithmetic and its overhead remain. The compiler cannot remove them, as whether a result is stored
 //! depends on its value.
 //!

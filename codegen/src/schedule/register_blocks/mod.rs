@@ -1,5 +1,7 @@
 //! Enfedaque's blocks of 64 columns, held by a warp, in the variants that the thesis compares.
 //!
+//! rewrite: a scheme along both axes of an image → blocks of 64 columns that a warp holds, in one of several variants
+//!
 //! Two columns a lane, blocks of 10 to 70 rows halo included, four warps a block. This is [`warp`] in its original
 //! form, with taller blocks than plans consider. Its variants exchange lanes' values through shared memory
 //! ([`exchange`]) or hold all samples there ([`in_shared`]). Two kernels for measurements alone only move samples

@@ -1,5 +1,7 @@
 //! Rows of one axis: a warp takes a strip of a row, with its samples in registers.
 //!
+//! rewrite: a scheme along contiguous rows → a warp for each strip of a row, with its samples in registers
+//!
 //! A warp holds 32 lanes' columns of one row, a vector a lane, with halo in the outermost lanes. Lanes exchange edge
 //! values by shuffles ([`Across`]) and store their halves of the two bands. A warp waits only for its own load. As many
 //! warps as fit are resident, each with one vector a lane in flight, which keeps the memory as busy as a copy does.

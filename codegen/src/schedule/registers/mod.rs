@@ -1,5 +1,7 @@
 //! One axis in registers: no barrier, and shared memory only for rows in flight.
 //!
+//! rewrite: a scheme along one axis → registers: no barrier, and shared memory only for rows in flight
+//!
 //! The passes for images with one transformed axis, and for the remaining axis of volumes: [`horizontal`] along
 //! contiguous rows, [`vertical`] along any other axis. They have the parameters of every pass
 //! ([`super::Pass::declare`]), but no loop over images: a launch takes at most [`MAX_BATCH`].

@@ -1,5 +1,7 @@
 //! Columns of one axis: warps walk down strips of columns, with the window in registers.
 //!
+//! rewrite: a scheme along columns → warps that walk down strips of columns, with the window in registers
+//!
 //! The row streaming of [`super::super::stream`], without horizontal lifting. A lane holds a vector of columns.
 //! Asynchronous copies bring rows, several pairs ahead, into the lane's own ring buffer in shared memory. The sliding
 //! window is a delay line in registers ([`DelayLine`]). Lanes are independent, so there is no halo at the sides and no

@@ -1,5 +1,7 @@
 //! One axis on a CPU: loops over contiguous memory, one thread.
 //!
+//! rewrite: a scheme along one axis → loops over contiguous memory, one thread
+//!
 //! `horizontal` splits a row into its two phases in scratch memory. It extends the phase that a step reads by the
 //! border rule, then runs the step as one branch-free loop. `vertical` never splits. Its inner loop runs over
 //! neighbouring columns. The lags of the sliding window ([`crate::window::Window`]) let every step work on rows still

@@ -1,6 +1,6 @@
 //! CPU levels of two axes in one sweep over their rows.
 //!
-//! Replaces "rows, then columns": row pairs arrive in a ring of rows, a few at a time. Each row is lifted along its
+//! rewrite: "rows, then columns" → row pairs arrive in a ring of rows, a few at a time. Each row is lifted along its
 //! length as it arrives (or as it leaves, if columns come first). Each step along columns follows at its lag
 //! ([`Window`]). Rows that no later step touches leave the ring.
 //!
@@ -166,7 +166,7 @@ impl Writer<'_> {
     }
 
     fn count(b: &mut Builder) -> Expr {
-        b.scalar("n", Scalar::I32, "number of samples").into()
+        b.scalar("n", Scalar::I32, "iterations of the loop").into()
     }
 
     /// Splits `n` pairs of a row, even sample first, or merges them.

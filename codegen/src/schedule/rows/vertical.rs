@@ -72,7 +72,7 @@ impl Columns<'_> {
                     body(b, k);
                 });
             };
-            b.comment("take in the next pair of rows");
+            b.comment("load the next pair of rows");
             for phase in PHASES {
                 during(b, phase, 0, &|b, k| self.take_in(b, phase, k));
             }
@@ -97,7 +97,7 @@ impl Columns<'_> {
             let (lo, hi) = self.params.range(phase);
             b.for_("k", lo, hi, 1, |b, k| body(b, k));
         };
-        b.comment("take in all rows");
+        b.comment("load all rows");
         for phase in PHASES {
             all(b, phase, &|b, k| self.take_in(b, phase, k));
         }

@@ -1,5 +1,7 @@
 //! Both axes in one pass: warps walk down strips of columns, with everything in registers.
 //!
+//! rewrite: a scheme along both axes of an image → warps that walk down strips of columns, everything in registers
+//!
 //! A warp owns a strip: [`Shape::columns`] columns a lane, with halo in the outermost lanes. It walks down a chunk of
 //! rows, a pair at a time. Asynchronous 16-byte copies bring rows into a ring buffer in shared memory, several pairs
 //! ahead; a lane waits only for its own. A row is lifted horizontally in registers, and lanes exchange edge values by

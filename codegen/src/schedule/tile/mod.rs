@@ -1,5 +1,8 @@
 //! Both axes in one pass: a block passes a tile from one axis to the other through shared memory.
 //!
+//! rewrite: a scheme along both axes of an image → thread blocks that pass a tile from one axis to the other through
+//! shared memory
+//!
 //! A thread block has a tile: [`Shape::rows`] rows of results, and the columns that the lanes of a warp hold,
 //! [`Shape::columns`] each, with halo in the outermost lanes. Along rows, a warp has the whole width of the tile, a
 //! pair of rows at a time, and lanes exchange edge values by shuffles (`schedule::lines`). Along columns, a thread has

@@ -30,9 +30,9 @@ pub struct Shape {
 /// Maximum columns a lane: 16 bytes of 4-byte samples. Wider tiles of small samples are too large for small images, and
 /// large images run better with a walking schedule.
 const COLUMNS: u32 = 4;
-/// Row pairs of a tile in shared memory: two for each of 4 warps. Doubled if half of them or more would be halo.
+/// Row pairs of a tile in shared memory: two for each of 4 warps. Doubled for halos longer than [`SHORT_HALO`].
 const PAIRS: i64 = 8;
-/// Longest halo in row pairs, above plus below, that needs no doubling.
+/// Longest short halo in row pairs, above plus below.
 const SHORT_HALO: i64 = 2;
 /// Maximum warps a block.
 const WARPS: i64 = 8;

@@ -1,5 +1,8 @@
 //! All three axes of a volume in one pass: tiles walk along z, with a delay line in registers.
 //!
+//! rewrite: a scheme along all three axes of a volume → blocks that walk along z with a tile of a plane, the z axis a
+//! delay line in registers
+//!
 //! A block owns a tile in x and y and walks along a chunk of planes, one pair at a time. A plane passes through it like
 //! an image through `schedule::tile`. Along rows, a warp lifts a pair at a time, and lanes exchange edge values by
 //! shuffles. Along columns, a thread has one column and a few row pairs. In between, the tile is in shared memory. The

@@ -1,5 +1,7 @@
 //! Both axes in one pass: a warp holds a whole block, halo included, in registers.
 //!
+//! rewrite: a scheme along both axes of an image → blocks that a warp holds whole in registers, halo included
+//!
 //! A warp loads [`Shape::rows`] rows of 32·[`Shape::columns`] columns at once, so that all its loads are in flight
 //! together. Rows are lifted with shuffles that exchange the edge values of neighbouring lanes (`schedule::lines`),
 //! columns within each lane (`Slab`). There is no barrier and no shared memory. A block loads and lifts its halo again
