@@ -300,10 +300,10 @@ fn remaining_levels_are_refused_with_reasons() {
     let cdf97 = scheme("cdf97");
     let plan = |shape: &[usize], levels: u32| Plan::builder(&cdf97).shape(shape).levels(levels).sample::<f32>();
     for (plan, reason) in [
-        (plan(&[640, 640], 2), "the image is 640×640, a block holds 64×64 at most"),
+        (plan(&[640, 640], 2), "the image is 640×640, a block holds at most 64×64"),
         (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, but the schedule needs two"),
         (plan(&[64, 64], 2).origins(&[1, 0]), "the first position along an axis is odd"),
-        (plan(&[64, 2], 3), "the number of levels is 3, 2×64 samples have 1 to 1"),
+        (plan(&[64, 2], 3), "the number of levels is 3, 2×64 samples allow 1 to 1"),
     ] {
         let error = plan.schedule(Schedule::PYRAMID).build(&Device::Interpreter).expect_err("it is refused");
         assert!(matches!(error, PlanError::Refused { schedule, .. } if schedule == Schedule::PYRAMID), "{error}");
