@@ -262,7 +262,7 @@ fn two_levels_are_refused_with_reasons() {
         (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, but the schedule needs two"),
         (plan(&[64, 65], 2), "the width is 65, it must be a multiple of 8"),
         (plan(&[64, 64], 2).origins(&[1, 0]), "the first position along an axis is odd"),
-        (plan(&[64, 64], 2).boundary(Boundary::Zero), "the number of steps after which the border rule is restored is"),
+        (plan(&[64, 64], 2).boundary(Boundary::Zero), "steps after which a border is restored: "),
     ] {
         let error = plan.schedule(Schedule::CASCADE).build(&Device::Interpreter).expect_err("it is refused");
         assert!(
