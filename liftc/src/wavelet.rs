@@ -144,7 +144,7 @@ pub fn resolve(text: &str) -> Outcome<Named> {
                     _ if path.exists() => format!("for the file, write ./{name}"),
                     _ => "`liftc list` prints the catalogue".into(),
                 };
-                return Err(input(error.replace("; `liftc list` prints its names", "")).help(help));
+                return Err(input(error).help(help));
             };
             let source = Source { name: format!("filters/{}", entry.file), text: entry.source.to_owned() };
             compile(source, Some(entry.name))

@@ -61,8 +61,11 @@ def as_samples(data, on_gpu=False):
             "`wavedec` and their kin; `lifting.torch` and `lifting.jax` have the modes of theirs"
         )
     if array.dtype == np.dtype("object") and array.ndim:
-        raise TypeError("data must be numbers")
-    return array.astype(check_dtype(array), copy=False)
+        array = np.array(array.tolist())
+        if array.dtype.kind not in "biufc":
+            raise TypeError("data must be numbers")
+    array = array.astype(check_dtype(array), copy=False)
+    return array if not isinstance(array, np.ndarray) or array.flags.aligned else array.copy()
 
 
 def per_axis(given, axes, single, what):
@@ -223,6 +226,8 @@ def _analyse(data, wavelets, modes, axes):
         return {key: _complex(band, data.dtype) for key, band in bands.items()}
     if not axes:
         return {"": data.copy()}
+    if 0 in data.shape and all(data.shape[axis] for axis in axes):
+        return _of_empty_batch(data, wavelets, modes, axes)
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, data.ndim)
         level = _prepare(wavelets[0]._scheme, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
@@ -236,6 +241,13 @@ def _analyse(data, wavelets, modes, axes):
     return bands
 
 
+def _of_empty_batch(data, wavelets, modes, axes):
+    """The bands of no images: those of one, without samples."""
+    one = np.zeros([max(n, 1) for n in data.shape], data.dtype)
+    cut = tuple(slice(0, 0) if n == 0 else slice(None) for n in data.shape)
+    return {key: band[cut] for key, band in _analyse(one, wavelets, modes, axes).items()}
+
+
 def _complex(pair, dtype):
     """Complex numbers of real and imaginary parts along the last axis."""
     return _dense(pair).view(dtype)[..., 0]
@@ -247,6 +259,12 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
         real = np.empty(0, dtype).real.dtype
         pairs = {key: None if band is None else band[..., None].view(real) for key, band in bands.items()}
         return _complex(_synthesise(pairs, (*shape, 2), real, wavelets, modes, axes), dtype)
+    batch = [n == 0 and axis not in axes for axis, n in enumerate(shape)]
+    if any(batch) and all(shape[axis] for axis in axes):
+        one = [1 if empty else n for n, empty in zip(shape, batch)]
+        full = {key: None if band is None else np.zeros(one, dtype) for key, band in bands.items()}
+        whole = _synthesise(full, tuple(one), dtype, wavelets, modes, axes)
+        return whole[tuple(slice(0, 0) if empty else slice(None) for empty in batch)]
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, len(shape))
         level = _prepare(wavelets[0]._scheme, shape, along, _SAMPLES[dtype.char], True, _threads)
@@ -271,8 +289,6 @@ def dwt_max_level(data_len, filter_len):
     if isinstance(filter_len, Wavelet):
         filter_len = filter_len.dec_len
     elif isinstance(filter_len, str):
-        if filter_len.lower() not in wavelist(kind="discrete"):
-            raise ValueError(f"{filter_len!r} is no discrete wavelet; `lifting.wavelist()` lists them")
         filter_len = as_wavelet(filter_len).dec_len
     elif not (isinstance(filter_len, Number) and filter_len % 1 == 0):
         raise ValueError("the length of a filter is a whole number, or a wavelet says it")

@@ -1,6 +1,7 @@
 """Plans: a transform of arrays of one shape and type, prepared once and executed many times."""
 
 import contextlib
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,6 +82,8 @@ class Plan:
     ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``, the wavelet's own if nothing is said;
     ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which executes a GPU's kernels slowly.
     What is computed does not depend on it, to the bit.
+    A border rule that makes the transform ill-conditioned (`condition`) is a warning above 100, and an error above
+    10⁴ unless ``ill_conditioned=True``.
 
     >>> import numpy
     >>> plan = Plan((5, 7), "cdf97", levels=2)
@@ -118,12 +121,14 @@ class Plan:
         pad=False,
         tile=None,
         threads=None,
+        ill_conditioned=False,
     ):
         self.wavelet = as_wavelet(wavelet)
         self._made = {
             "shape": shape, "wavelet": self.wavelet, "levels": levels, "dtype": dtype, "boundary": boundary,
             "device": device, "axes": axes, "axis_order": axis_order, "origins": origins, "profile": profile,
             "layout": layout, "pad": pad, "tile": tile, "threads": threads,
+            "ill_conditioned": ill_conditioned,
         }
         shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
         if dtype is None:
@@ -170,9 +175,30 @@ class Plan:
             device=device,
             threads=threads,
         )
+        if not ill_conditioned:
+            self._check_condition()
         self.shape = self._outer(self._native.shape)
         self.coefficient_shape = self._outer(self._native.coefficient_shape)
         self.levels = tuple(levels)
+
+    def _check_condition(self):
+        """Warns, or refuses, if the border rule does not suit the wavelet."""
+        condition = self._native.condition
+        if condition <= 100:
+            return
+        message = (
+            f"`{self.wavelet.name}` under the border rule `{self.boundary}` has condition {condition:.2g}: coefficients "
+            "at the borders may be as many times as large as the data, and reconstruction loses as many digits. Take "
+            'boundary="periodic", or `lifting.wavedecn` in one of PyWavelets\' modes'
+        )
+        if condition > 1e4:
+            raise LiftingError(f"{message}; `ill_conditioned=True` makes the plan all the same")
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+    @property
+    def condition(self):
+        """Growth of errors through analysis and synthesis: 1 to 20 if the border rule suits the wavelet."""
+        return self._native.condition
 
     def __reduce__(self):
         return _remade, (self._made,)
@@ -254,6 +280,7 @@ class Plan:
         library = _arrays.library(source)
         if library is None:
             library, source = _arrays.library(self._none), np.asarray(source).astype(self.dtype)
+        source = self._aligned(source)
         self._check(library, source)
         if library.on_device(source):
             return self._on_device(library, name, source, out, shape, level, stream)
@@ -265,8 +292,15 @@ class Plan:
         if kind is None or not kind.mutable:
             raise LiftingError(f"`out` must be an array that can be written to, not a {type(out).__name__}")
         self._check(kind, out)
-        self._native.run(name, self._view(library, source), self._view(kind, out), level)
+        target = self._aligned(out)
+        self._native.run(name, self._view(library, source), self._view(kind, target), level)
+        if target is not out:
+            out[...] = target
         return out
+
+    def _aligned(self, array):
+        """The array; a copy of NumPy's if its samples do not begin at multiples of their size."""
+        return array if not isinstance(array, np.ndarray) or array.flags.aligned else array.copy()
 
     #: An array, and nothing more.
     _none = np.empty(0)

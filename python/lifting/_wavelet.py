@@ -7,6 +7,7 @@ import json
 import os
 import re
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -120,20 +121,39 @@ class Wavelet:
         elif _scheme is None:
             name = name or "custom"
             bank = getattr(filter_bank, "filter_bank", filter_bank)
-            _scheme = _factor_bank([np.asarray(f, float) for f in bank], name)
+            self._bank = [np.asarray(f, float) for f in bank]
+            _scheme = _factor_bank(self._bank, name)
         self.name = name
         self._scheme = _scheme
         self._custom = filter_bank is not None
+        if self._custom:
+            self._check_bank()
         family = re.match(r"[a-z]*", name)[0]
         # A bank under a catalogue name is not the catalogue's wavelet.
         self._family = family if not self._custom and name in _NAMES.get(family, ()) else ""
 
     def __getstate__(self):
-        return self.name, self.text, self._custom, self._family
+        return self.name, self._bank if self._custom else self.text, self._custom, self._family
 
     def __setstate__(self, state):
-        self.name, text, self._custom, self._family = state
-        self._scheme = _lifting.Scheme.compile(text, self.name)[0]
+        self.name, source, self._custom, self._family = state
+        if self._custom:
+            self._bank, self._scheme = source, _factor_bank(source, self.name)
+        else:
+            self._scheme = _lifting.Scheme.compile(source, self.name)[0]
+
+    def _check_bank(self):
+        """Warns if the steps that the bank was factored into have other filters, by rounding."""
+        found = self.filter_bank[: len(self._bank)]
+        if any(len(a) != len(b) for a, b in zip(found, self._bank)):
+            return
+        residual = max(np.abs(np.subtract(a, b)).max() for a, b in zip(found, self._bank))
+        if residual > 1e-12:
+            warnings.warn(
+                f"the steps of {self.name!r} have filters that differ from the given ones by {residual:.1e}",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     @functools.cached_property
     def _filters(self):

@@ -334,6 +334,11 @@ impl Plan {
     }
 
     #[getter]
+    fn condition(&self) -> f64 {
+        each!(&self.any, typed => typed.plan.condition())
+    }
+
+    #[getter]
     fn boundary(&self) -> &'static str {
         each!(&self.any, typed => typed.plan.recipe().boundary.name())
     }

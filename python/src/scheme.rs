@@ -24,7 +24,13 @@ impl Scheme {
     #[staticmethod]
     fn find(name: &str) -> PyResult<Scheme> {
         let found = lifting::catalogue::find(name);
-        found.map(Scheme::from).map_err(|error| LiftingError::new_err(error.to_string()))
+        found.map(Scheme::from).map_err(|error| {
+            let remedy = match &error.similar[..] {
+                [] => "`lifting.wavelist()` and `lifting.catalogue()` list the names".to_owned(),
+                names => format!("did you mean {}?", names.join(" or ")),
+            };
+            LiftingError::new_err(format!("unknown wavelet `{}`; {remedy}", error.name))
+        })
     }
 
     /// All wavelets of a text; `name` is what errors call it.

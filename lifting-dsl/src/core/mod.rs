@@ -6,6 +6,7 @@
 pub mod adjoint;
 pub mod body;
 pub(crate) mod border;
+mod condition;
 pub(crate) mod construct;
 pub mod diag;
 pub mod extension;
