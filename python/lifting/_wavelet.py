@@ -132,16 +132,6 @@ class Wavelet:
         # A bank under a catalogue name is not the catalogue's wavelet.
         self._family = family if not self._custom and name in _NAMES.get(family, ()) else ""
 
-    def __getstate__(self):
-        return self.name, self._bank if self._custom else self.text, self._custom, self._family
-
-    def __setstate__(self, state):
-        self.name, source, self._custom, self._family = state
-        if self._custom:
-            self._bank, self._scheme = source, _factor_bank(source, self.name)
-        else:
-            self._scheme = _lifting.Scheme.compile(source, self.name)[0]
-
     def _check_bank(self):
         """Warns if the steps that the bank was factored into have other filters, by rounding."""
         found = self.filter_bank[: len(self._bank)]
@@ -332,9 +322,7 @@ class Wavelet:
         return self.dec_len
 
     def __reduce__(self):
-        if self._custom:
-            return (Wavelet, (self.name, self.filter_bank))
-        return (_rebuilt, (self.name, self._scheme.text))
+        return (_rebuilt, (self.name, self._scheme.text, self._custom))
 
     def __repr__(self):
         module = type(self).__module__.split(".")[0]
@@ -383,14 +371,18 @@ class Figure:
         return f"<figure, {len(self.svg)} bytes of SVG>"
 
 
-def _rebuilt(name, text):
+def _rebuilt(name, text, custom=False):
+    """A wavelet from a pickle or a copy: its text has every weight to the bit."""
     try:
-        known = _find(name)
+        scheme = _find(name)
     except LiftingError:
-        known = None
-    if known is None or known.text != text:
-        known = _lifting.Scheme.compile(text, name)[0]
-    return Wavelet(name, _scheme=known)
+        scheme = None
+    if scheme is None or scheme.text != text:
+        scheme = _lifting.Scheme.compile(text, name)[0]
+    made = Wavelet(name, _scheme=scheme)
+    made._custom = custom
+    made._family = "" if custom else made._family
+    return made
 
 
 def DiscreteContinuousWavelet(name, filter_bank=None):
