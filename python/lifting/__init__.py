@@ -20,6 +20,7 @@ So ``import lifting as pywt`` runs what was written for PyWavelets' discrete tra
 """
 
 from ._lifting import DeviceError, LanguageError, LiftingError, __version__
+from ._cache import clear_cache
 from ._codec import decode, encode
 from ._dwt import (
     downcoef,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from . import _arrays, _lifting
+from ._cache import cached
 from ._lifting import LiftingError
 from ._wavelet import Modes, Wavelet, as_wavelet, wavelist
 
@@ -108,7 +109,7 @@ def _device(array):
     return f"cuda:{array.device.id}" if hasattr(array, "__cuda_array_interface__") else None
 
 
-@functools.lru_cache(maxsize=512)
+@cached(lambda level, device: level[1])
 def _plan(level, device):
     """A level as a plan of a device, and the scratch memory of both ways, in bytes."""
     plan = _lifting.level_plan(*level, device)
@@ -190,7 +191,7 @@ def _window(offset, shape):
     return tuple(slice(o, o + n) for o, n in zip(offset, shape))
 
 
-_prepare = functools.lru_cache(maxsize=512)(_Prepared)
+_prepare = cached(lambda scheme, shape, *others: shape)(_Prepared)
 
 
 def _modes_along(axes, modes, ndim):

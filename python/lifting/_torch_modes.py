@@ -4,12 +4,12 @@ A level is linear: the data is extended, transformed, and what is kept is bands.
 the native half has as well, with the same bits each time, and the gradient of that is the level again.
 """
 
-import functools
 
 import torch
 from torch.autograd import forward_ad
 
 from . import _dwt, _lifting
+from ._cache import cached
 from ._lifting import LiftingError
 from ._linear import ADJOINT, analysis, check_lengths, keys, modes_of, synthesis, wavelet_of
 from ._multilevel import _levels, _sequence
@@ -27,7 +27,7 @@ def _level(key, shape, modes, dtype, of_bands):
     return _dwt._prepare(wavelet_of(key)._scheme, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
 
 
-@functools.lru_cache(maxsize=512)
+@cached(lambda key, shape, *others: shape)
 def _plan(key, shape, modes, dtype, of_bands, device):
     """The same as a plan of a device, which takes bands where they are among zeros."""
     return _lifting.level_plan(wavelet_of(key)._scheme, shape, (None, *modes), _NAMES[dtype], of_bands, device)

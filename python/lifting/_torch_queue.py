@@ -1,6 +1,5 @@
 """Native plans on PyTorch's tensors, wherever these are."""
 
-import functools
 
 import torch
 
@@ -9,18 +8,13 @@ from ._arrays import torch_stream
 _capsule = torch.utils.dlpack.to_dlpack
 
 
-@functools.lru_cache(maxsize=512)
-def _scratch_bytes(native, name):
-    return native.scratch_bytes(name, 0)
-
-
 def run(native, name, given, out):
     """Runs a transform of a native plan from one tensor to another, contiguous ones if they are on a GPU: there it is
     queued on the current stream, and scratch memory is PyTorch's."""
     if not given.is_cuda:
         native.run(name, _capsule(given), _capsule(out))
         return
-    size = _scratch_bytes(native, name)
+    size = native.scratch_bytes(name, 0)
     scratch = torch.empty(size, dtype=torch.uint8, device=given.device) if size else None
     at = scratch.data_ptr() if size else 0
     native.run(name, _capsule(given), _capsule(out), 0, torch_stream(given.device), at)

@@ -27,6 +27,7 @@ import dask
 import dask.array as da
 import numpy as np
 
+from ._cache import cached
 from ._lifting import LiftingError
 from ._multilevel import dwtn_max_level
 from ._plan import Plan
@@ -40,7 +41,7 @@ def _scheme(text):
     return _compile(text)
 
 
-@functools.lru_cache(maxsize=64)
+@cached(lambda text, shape, *others: shape)
 def _plan(text, shape, dtype, boundary, axes):
     # In place of each sample its coefficient: so a chunk stays where it is.
     return Plan(shape, _scheme(text), 1, dtype, boundary, axes=axes, layout="interleaved", threads=1)

@@ -19,7 +19,6 @@ puts others in their places. With PyWavelets' modes, which have more coefficient
 `wavedec2`, `wavedecn` and back.
 """
 
-import functools
 
 import jax
 import numpy as np
@@ -28,6 +27,7 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _lifting
 from ._jax_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
+from ._cache import cached
 from ._lifting import LiftingError
 from ._linear import ADJOINT
 from ._plan import _DTYPES, Plan
@@ -91,7 +91,7 @@ def _batched(arguments, axes, **parameters):
 batching.primitive_batchers[_run] = _batched
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(lambda key, shape, *others: shape)
 def _checked(key, shape, levels, boundary, dtype):
     """A plan for the axes that are transformed: what is wrong is told where it is written, and not when it is run."""
     return Plan(shape, of_text(key), levels, dtype, boundary)

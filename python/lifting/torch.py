@@ -25,6 +25,7 @@ import torch
 from torch import nn
 from torch.autograd import forward_ad
 
+from ._cache import cached
 from ._lifting import LiftingError
 from ._linear import ADJOINT
 from ._plan import _DTYPES as _SAMPLES, Plan
@@ -55,7 +56,7 @@ __all__ = [
 _DTYPES = {getattr(torch, name): name for name in _SAMPLES}
 
 
-@functools.lru_cache(maxsize=256)
+@cached(lambda key, shape, *others: shape)
 def _plan(key, shape, rank, levels, boundary, dtype, device):
     """The plan for tensors of that shape, of which the last axes are transformed."""
     axes = range(len(shape) - rank, len(shape))

@@ -107,3 +107,16 @@ def test_ill_conditioned_borders():
 def test_many_threads():
     plan = lifting.Plan((8, 6), "cdf97", threads=10**7)
     assert plan.forward(np.ones((8, 6), "float32")).shape == (8, 6)
+
+
+def test_cache_is_bounded(monkeypatch):
+    cache = lifting._cache
+    lifting.clear_cache()
+    assert cache._held == 0
+    monkeypatch.setattr(cache, "LIMIT", 1 << 20)
+    for length in range(1000, 1040):
+        lifting.dwt(np.zeros(length), "db2")
+    assert 0 < cache._held <= cache.LIMIT
+    assert len(cache._store) < 20
+    lifting.clear_cache()
+    assert not cache._store
