@@ -103,7 +103,10 @@ fn launches_of_papers_have_the_same_bits() {
     let whole = Plan::builder(&legall).shape(&[40, 70]).sample::<i16>().schedule(tile);
     let refused = whole.build(&Device::Interpreter).unwrap_err();
     assert!(matches!(refused, PlanError::Refused { level: 1, .. }));
-    assert!(refused.to_string().contains("the image is 40 x 70, a block holds at most 64 x 64: cut it into tiles"), "{refused}");
+    assert!(
+        refused.to_string().contains("the image is 40 x 70, a block holds at most 64 x 64: cut it into tiles"),
+        "{refused}"
+    );
 }
 
 /// Blocks of a given shape, in one direction.

@@ -72,7 +72,7 @@ const LONE_CALL: [&str; 2] = [
 ",
 ];
 
-/// The same rule in Rust, in place: a line of one odd sample is all high band, which begins where the line does.
+/// [`LONE_C`] in Rust, in place: a line of one odd sample is all high band, which begins where the line does.
 const LONE_RUST: &str = "            if level.size[axis] == 1 && level.parity[axis] == 1 {
                 // A line of one sample at an odd position (JPEG 2000, T.800 F.4.6, F.3.6).
                 each(data, &strides, &level.size, &mut |x| @LONE_VALUE@);
@@ -157,7 +157,7 @@ impl Request<'_> {
         }
     }
 
-    /// The same check in Rust.
+    /// [`Request::format_check`] in Rust.
     pub(super) fn format_check_rust(&self) -> &'static str {
         match self.format() {
             Some(Format::Vc2 | Format::Ccsds122) => {
@@ -178,7 +178,7 @@ impl Request<'_> {
         self.lone(t.with("LONE_VALUE", value).with("LONE_CONTEXT", ""), LONE_C)
     }
 
-    /// The same where kernels are launched, with these names.
+    /// [`Request::lone_c`] for launched kernels of these names.
     pub(super) fn lone_launched(&self, t: Template, names: &[String]) -> Template {
         let context = t.fill("@HC@");
         let t = t.with("LONE_CONTEXT", context);

@@ -283,7 +283,7 @@ fn cache() -> Result {
         |_| Vec::new(),
         |bytes| bytes[..bytes.len() / 2].to_vec(),
         |bytes| bytes.iter().enumerate().map(|(i, b)| if i == bytes.len() - 9 { b ^ 4 } else { *b }).collect(),
-        |_| b"LIFTBIN1 and then something else altogether, which is no module".repeat(3),
+        |_| b"LIFTBIN1 and then something else altogether, not a module".repeat(3),
     ];
     for damage in damages {
         for (path, bytes) in whole.iter().zip(&good) {
