@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Bits a sample of the codec beside JPEG 2000 (OpenJPEG) and HTJ2K (OpenJPH): bits.py LIFTC PICTURE.pgm...
+"""Bits a sample of the codec, JPEG 2000 (OpenJPEG) and HTJ2K (OpenJPH): bits.py LIFTC PICTURE.pgm...
 
-Lossless, and at the fewest bits that reach 40 dB; prints the tables of docs/curves/README.md. Pictures are 8-bit grey
-PGM. Needs opj_compress, opj_decompress, ojph_compress and ojph_expand (apt install libopenjp2-tools openjph-tools), and
-numpy."""
+Compares lossless streams, and the smallest ones that reach 40 dB; prints the tables of docs/curves/README.md.
+Pictures are 8-bit grey PGM. Needs opj_compress, opj_decompress, ojph_compress and ojph_expand (apt install
+libopenjp2-tools openjph-tools), and numpy."""
 
 import pathlib
 import subprocess
@@ -16,10 +16,10 @@ WANTED = 40.0
 
 
 def read(path, shape=None):
-    """The samples of a PGM; those that programs write have comments in their header, and their shape is known."""
+    """The samples of a PGM. A known shape skips parsing the header, in which some programs write comments."""
     if shape is None:
         magic, width, height, white = path.read_bytes().split(maxsplit=4)[:4]
-        assert (magic, white) == (b"P5", b"255"), f"{path} is no 8-bit grey PGM"
+        assert (magic, white) == (b"P5", b"255"), f"{path}: expected an 8-bit grey PGM"
         shape = int(height), int(width)
     return np.frombuffer(path.read_bytes()[-shape[0] * shape[1] :], np.uint8).reshape(shape)
 
@@ -29,7 +29,7 @@ def run(*command):
 
 
 class Bits:
-    """The coders of one picture."""
+    """Results of all coders for one picture."""
 
     def __init__(self, liftc, picture, folder):
         self.liftc, self.picture, self.image = liftc, picture, read(picture)
@@ -56,7 +56,7 @@ class Bits:
         return self.size("j2c")
 
     def at_wanted(self, coded, back, low, high):
-        """The size at the largest number from low to high that reaches what is wanted."""
+        """The size, in bits a sample, at the largest parameter from low to high that reaches the wanted PSNR."""
         best = np.inf
         for _ in range(12):
             middle = (low * high) ** 0.5

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rate-distortion curves of the codec beside JPEG 2000 (OpenJPEG) and HTJ2K (OpenJPH): curves.py FOLDER
+"""Rate-distortion curves of the codec, JPEG 2000 (OpenJPEG) and HTJ2K (OpenJPH): curves.py FOLDER
 
 Writes FOLDER/NAME.svg for each picture, and prints the table of docs/curves/README.md. Needs opj_compress,
 opj_decompress, ojph_compress and ojph_expand (apt install libopenjp2-tools openjph-tools), and numpy, scikit-image and
@@ -43,7 +43,7 @@ def run(*command):
 
 
 def curves(image):
-    """For each coder its points: bits a sample, and PSNR in dB."""
+    """The points of each coder's curve: bits a sample, and PSNR in dB."""
     points = {name: [] for name in COLOURS}
     layered = lifting.encode(image, layers=16)
 
@@ -72,7 +72,7 @@ def curves(image):
 
 
 def more_bits(points, reference):
-    """Bits that a curve takes more than another one, in per cent, on average over the PSNR that both have.
+    """The additional bits of a curve over a reference, in per cent, on average over their common PSNR.
 
     Bjøntegaard's difference, by linear interpolation of the logarithm.
     """
@@ -82,7 +82,7 @@ def more_bits(points, reference):
 
 
 def svg(name, points):
-    """The curves as a picture."""
+    """The curves as an SVG figure."""
     width, height, left, top, right, bottom = 640, 420, 56, 34, 16, 46
     low = np.floor(min(p[1] for found in points.values() for p in found) / 5) * 5
     high = np.ceil(min(60, max(p[1] for found in points.values() for p in found)) / 5) * 5
