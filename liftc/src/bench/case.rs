@@ -1,4 +1,4 @@
-//! What is transformed: wavelet, samples, shape, levels.
+//! Benchmark cases: wavelet, sample type, shape and levels.
 
 use super::data::Rows;
 use super::{Way, with_sample};
@@ -15,28 +15,28 @@ use std::fmt;
 pub struct Case {
     pub scheme: Scheme,
     pub sample: SampleType,
-    /// Of the whole array; the batch is its first axis.
+    /// Shape of the whole array; a batch is its first axis.
     pub shape: Vec<usize>,
-    /// How many of them at once, if that is an axis of its own.
+    /// Number of images, if the first axis is a batch.
     pub batch: Option<usize>,
     pub levels: u32,
     pub boundary: Option<Boundary>,
-    /// How kernels on a GPU go through a level.
+    /// Schedule of GPU kernels.
     pub schedule: Schedule,
-    /// Rows begin at multiples of so many bytes, if that was said.
+    /// Row pitch in bytes, if given.
     pub pitch: Option<usize>,
-    /// The directions that are timed.
+    /// Directions to time.
     pub ways: Vec<Way>,
-    /// The axes that are transformed, if not all.
+    /// Transformed axes; `None` transforms all.
     pub axes: Option<Vec<usize>>,
-    /// Lengths of tiles that know nothing of one another.
+    /// Lengths of independent tiles.
     pub tile: Option<Vec<usize>>,
-    /// Blocks of analysis on a GPU, if they are not the schedule's own choice.
+    /// Block shape of the analysis on a GPU; `None` leaves the choice to the schedule.
     pub blocks: Option<BlockShape>,
 }
 
-/// What plans choose of themselves, of a wavelet.
 impl Case {
+    /// A case with the planner's defaults.
     pub fn new(scheme: Scheme, sample: SampleType, shape: Vec<usize>, levels: u32) -> Case {
         Case {
             scheme,
@@ -54,14 +54,14 @@ impl Case {
         }
     }
 
-    /// Whether its blocks make a transform, which is then verified.
+    /// Whether the blocks compute a transform. Only transforms are verified.
     pub fn transforms(&self) -> bool {
-        // The ways of `register-blocks` that only move or only lift are the last two.
+        // The last two builds of `register-blocks` only move samples or only lift them.
         self.blocks.and_then(|shape| shape.get("build")).is_none_or(|build| build < 3)
     }
 }
 
-/// The sample type where none is named.
+/// The default sample type of a wavelet.
 pub fn default_sample(scheme: &Scheme) -> SampleType {
     match scheme.domain() {
         Domain::Integer => SampleType::I16,
@@ -85,15 +85,15 @@ pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
         let domain = scheme.domain();
         let default = [default_sample(scheme)];
         let samples = if args.sample.is_empty() { &default[..] } else { &args.sample };
-        // With several wavelets and types, each wavelet takes those that it has steps for.
+        // With several wavelets and types, each wavelet takes the types of its own domain.
         let samples: Vec<SampleType> = samples.iter().copied().filter(|s| s.domain() == domain).collect();
         if samples.is_empty() {
             let wanted = match domain {
                 Domain::Integer => "i16, i32 or i64",
                 Domain::Real => "f16, bf16, f32 or f64",
             };
-            return Err(usage(format!("{} has no steps for these samples", scheme.name()))
-                .help(format!("take --sample {wanted}")));
+            return Err(usage(format!("--sample: {} does not support these sample types", scheme.name()))
+                .help(format!("use --sample {wanted}")));
         }
         for shape in &args.shape {
             let shape: Vec<usize> = args.batch.iter().chain(shape).copied().collect();
@@ -103,7 +103,7 @@ pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
                     let (batch, boundary, pitch) = (args.batch, args.boundary, args.pitch);
                     let case =
                         Case { batch, boundary, schedule, pitch, ways, ..Case::new(scheme, sample, shape, levels) };
-                    // What cannot be planned is said before anything is measured.
+                    // Reports a case that cannot be planned before anything is measured.
                     with_sample!(sample, check(&case))?;
                     cases.push(case);
                 }
@@ -118,14 +118,14 @@ fn check<T: Sample>(case: &Case) -> Outcome {
 }
 
 impl Case {
-    /// Its plan on a device.
+    /// The plan on a device.
     pub fn plan<T: Sample>(&self, device: &Device) -> Outcome<Plan<T>> {
         self.plan_of(&self.shape, device)
     }
 
-    /// The same transform of another shape.
+    /// The plan for another shape.
     pub fn plan_of<T: Sample>(&self, shape: &[usize], device: &Device) -> Outcome<Plan<T>> {
-        // The same transform on the CPU is what others are held against.
+        // The CPU plan is the reference: it ignores GPU schedules and blocks.
         let schedule = if matches!(device, Device::Cpu { .. }) { Schedule::Auto } else { self.schedule };
         let blocks = self.blocks.filter(|_| !matches!(device, Device::Cpu { .. }));
         self.with_builder(shape, |builder: PlanBuilder<'_, T>| match blocks {
@@ -134,7 +134,7 @@ impl Case {
         })
     }
 
-    /// The CUDA text of its kernels, for a device with so many multiprocessors.
+    /// The CUDA source of the kernels, for a device with `multiprocessors`.
     pub fn cuda_source<T: Sample>(&self, multiprocessors: u32) -> Outcome<String> {
         let source = |builder: PlanBuilder<'_, T>| builder.schedule(self.schedule).cuda_source(multiprocessors);
         self.with_builder(&self.shape, source)
@@ -168,17 +168,17 @@ impl Case {
         })
     }
 
-    /// Row-major strides with its pitch; none if they would be contiguous anyway.
+    /// Row-major strides in samples for the case's pitch; `None` without a pitch.
     fn strides(&self, shape: &[usize]) -> Outcome<Option<Vec<isize>>> {
         self.pitch.map(|pitch| pitched(shape, pitch, self.sample)).transpose()
     }
 
-    /// Where the samples of its arrays are.
+    /// The row layout of the case's arrays.
     pub fn rows(&self) -> Outcome<Rows> {
         self.rows_of(&self.shape)
     }
 
-    /// Where the samples of an array of that shape are.
+    /// The row layout of an array of `shape`.
     pub fn rows_of(&self, shape: &[usize]) -> Outcome<Rows> {
         let length = shape[shape.len() - 1];
         Ok(match self.strides(shape)? {
@@ -197,13 +197,13 @@ impl Case {
         self.samples() * self.sample.bytes()
     }
 
-    /// The border rule that the plan takes.
+    /// The border extension of the plan.
     pub fn boundary(&self) -> Boundary {
         self.boundary.unwrap_or_else(|| self.scheme.boundary())
     }
 
-    /// A shape of few enough samples to be transformed on the CPU as well, awkward where this one is: axes are halved,
-    /// and stay odd or even.
+    /// A shape of at most `most` samples, small enough for a reference transform. Halving keeps each axis odd or even,
+    /// so that awkward lengths stay awkward.
     pub fn affordable(&self, most: usize) -> Vec<usize> {
         let mut shape = self.shape.clone();
         while shape.iter().product::<usize>() > most {
@@ -216,23 +216,23 @@ impl Case {
     }
 }
 
-/// Row-major strides whose rows begin at multiples of so many bytes.
+/// Row-major strides in samples, with rows at multiples of `pitch` bytes.
 pub fn pitched(shape: &[usize], pitch: usize, sample: SampleType) -> Outcome<Vec<isize>> {
     let bytes = sample.bytes();
     if pitch == 0 || !pitch.is_multiple_of(bytes) {
-        return Err(usage(format!("--pitch {pitch}: rows of {sample} begin at multiples of {bytes} bytes")));
+        return Err(usage(format!("invalid --pitch {pitch}: {sample} needs a multiple of {bytes} bytes")));
     }
     let mut strides = vec![1isize; shape.len()];
     let mut next = shape[shape.len() - 1].checked_next_multiple_of(pitch / bytes);
     for axis in (0..shape.len() - 1).rev() {
-        let too_large = || usage("the rows with their pitch are more than can be addressed");
+        let too_large = || usage("--pitch: the padded array is too large to address");
         strides[axis] = next.and_then(|n| isize::try_from(n).ok()).ok_or_else(too_large)?;
         next = next.and_then(|n| n.checked_mul(shape[axis]));
     }
     Ok(strides)
 }
 
-/// A shape as it is written on the command line.
+/// A shape in command line notation.
 pub fn shape_text(shape: &[usize]) -> String {
     shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
 }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_begin_where_they_should() {
+    fn pitch_sets_the_row_strides() {
         let pitched = Case { pitch: Some(32), ..case(&[4, 5, 21], 1) };
         assert_eq!(pitched.strides(&pitched.shape).ok().flatten(), Some(vec![160, 32, 1]));
         let odd = Case { pitch: Some(3), ..pitched };

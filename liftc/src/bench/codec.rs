@@ -1,4 +1,4 @@
-//! `bench --codec`: how fast pictures become streams and come back, beside OpenJPEG where it is installed.
+//! `bench --codec`: encode and decode speed, compared with OpenJPEG if it is installed.
 
 use super::report::Report;
 use super::stats::Spread;
@@ -15,14 +15,14 @@ use lifting_codec::{Codec, Decoder, Image};
 use std::process::Command;
 use std::time::Instant;
 
-/// How a picture is coded, in the words of its row.
+/// Label of the lossless 5/3 row.
 pub const LOSSLESS: &str = "5/3, lossless";
 const LOSSLESS_THREE: &str = "5/3, lossless, 3 passes";
 const LOSSLESS_FAST: [(&str, u32); 3] =
     [("5/3, lossless, 2 fast planes", 2), ("5/3, lossless, 4", 4), ("5/3, lossless, 8", 8)];
 const LOSSY: &str = "9/7, quality 64";
 
-/// A row of the table: milliseconds, and bytes of the stream.
+/// A table row: times in milliseconds, and the stream's size in bytes.
 struct Row {
     name: String,
     encode: Vec<f64>,
@@ -30,12 +30,12 @@ struct Row {
     bytes: usize,
 }
 
-/// Times both ways of every picture, one row after the other in each round.
+/// Times encoding and decoding of every picture. Each round measures every row once.
 pub fn run(args: &BenchArgs, device: &Device) -> Outcome {
     let runner = cpu::Runner::new(args.threads)?;
     let processor = Report::new(runner.device()).device_text();
     let device_text = if let Device::Cpu { .. } = device { processor } else { format!("{device}, {processor}") };
-    let mut text = format!("{device_text}; medians of {}, ± half the distance of the quartiles\n", args.repeats);
+    let mut text = format!("{device_text}; medians of {}, ± half the interquartile range\n", args.repeats);
     for path in &args.codec {
         let (image, colour) = picture(media::read(path, None)?, &mut Vec::new()).map_err(|f| f.at(input_name(path)))?;
         let rows = runner.install(|| measure(args, &image, colour, device)).map_err(|f| f.at(input_name(path)))?;
@@ -80,7 +80,7 @@ fn measure(args: &BenchArgs, image: &Image, colour: bool, device: &Device) -> Ou
     if let Err(why) = &peer
         && !args.quiet
     {
-        eprint_quietly(&format!("OpenJPEG is not measured: {why}\n"));
+        eprint_quietly(&format!("OpenJPEG is skipped: {why}\n"));
     }
     for round in 0..=args.repeats {
         let mut measured = Vec::new();
@@ -92,7 +92,7 @@ fn measure(args: &BenchArgs, image: &Image, colour: bool, device: &Device) -> Ou
             let back = Decoder::new(&stream).and_then(|d| d.on(device)?.decode(0)).map_err(input)?;
             let decode = start.elapsed().as_secs_f64() * 1e3;
             if *name != LOSSY && back.image != *image {
-                return Err(input("the picture did not come back"));
+                return Err(input("the decoded picture differs from the original"));
             }
             measured.push((format!("Lifting {name}"), encode, decode, stream.len()));
         }
@@ -112,19 +112,19 @@ fn measure(args: &BenchArgs, image: &Image, colour: bool, device: &Device) -> Ou
     Ok(rows)
 }
 
-/// OpenJPEG's programs, which say how long they took without files.
+/// OpenJPEG's programs. The times that they print exclude file access.
 pub struct OpenJpeg {
     folder: tempfile::TempDir,
     threads: usize,
 }
 
 impl OpenJpeg {
-    /// With the picture in a file of its own.
+    /// Writes the picture to a temporary file, and tries the encoder.
     pub fn new(image: &Image, threads: usize) -> Result<OpenJpeg, String> {
         let colour = match (image.components, image.signed) {
             (1, false) => Colour::Grey,
             (3, false) => Colour::Rgb,
-            _ => return Err("it is given grey and RGB pictures without sign only".into()),
+            _ => return Err("the comparison supports only unsigned grey and RGB pictures".into()),
         };
         let (shape, data) = array(image);
         let maxval = Some(((1u32 << image.bits) - 1) as u16);
@@ -135,11 +135,11 @@ impl OpenJpeg {
         let peer = OpenJpeg { folder, threads };
         match peer.time("opj_compress", &["-i", "picture.pnm", "-o", "picture.j2k"]) {
             Some(_) => Ok(peer),
-            None => Err("there is no opj_compress, or it does not say its time".into()),
+            None => Err("opj_compress is not installed, or does not print its time".into()),
         }
     }
 
-    /// Runs one of the programs; the milliseconds that it says.
+    /// Runs a program, and returns the time in milliseconds that it prints.
     fn time(&self, program: &str, arguments: &[&str]) -> Option<f64> {
         let threads = self.threads.to_string();
         let mut command = Command::new(program);
@@ -149,7 +149,8 @@ impl OpenJpeg {
         said.split_once("code time: ")?.1.split_whitespace().next()?.parse().ok()
     }
 
-    /// There and back: its name, milliseconds of both ways, and bytes; as small as so many bits, or lossless.
+    /// Encodes and decodes once: to about `bytes`, or losslessly. Returns the label, both times in milliseconds, and
+    /// the stream's bytes.
     pub fn measure(&self, name: &str, image: &Image, bytes: Option<usize>) -> Outcome<(String, f64, f64, usize)> {
         let mut arguments = vec!["-i".to_owned(), "picture.pnm".into(), "-o".into(), "picture.j2k".into()];
         if let Some(bytes) = bytes {
@@ -162,7 +163,7 @@ impl OpenJpeg {
         let bytes = std::fs::metadata(self.folder.path().join("picture.j2k")).map(|file| file.len() as usize);
         match (times, bytes) {
             ([Some(encode), Some(decode)], Ok(bytes)) => Ok((format!("OpenJPEG {name}"), encode, decode, bytes)),
-            _ => Err(input("OpenJPEG's programs have failed")),
+            _ => Err(input("opj_compress or opj_decompress failed")),
         }
     }
 }

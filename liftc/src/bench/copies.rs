@@ -1,18 +1,18 @@
-//! Copies on the CPU, which times are held against: memcpy, and a copy whose stores go past the caches.
+//! Reference copies on the CPU: memcpy, and a copy with non-temporal stores.
 
 use lifting::Sample;
 use rayon::prelude::*;
 
-/// Copies all samples to as many.
+/// Copies between slices of equal length.
 pub type Copying<T> = fn(&[T], &mut [T]);
 
-/// A memcpy, by as many threads as the pool has.
+/// A memcpy on all threads of the current pool.
 pub fn copy<T: Sample>(from: &[T], to: &mut [T]) {
     by_threads(from, to, |from, to| to.copy_from_slice(from));
 }
 
-/// The same past the caches, if the processor's baseline has such stores: on many machines memcpy reads each line of
-/// the target before it writes it, and this does not.
+/// A copy with non-temporal stores, if the target architecture guarantees them. Many memcpy implementations read each
+/// target line before they write it; this copy does not.
 pub fn streaming<T: Sample>() -> Option<Copying<T>> {
     #[cfg(target_arch = "x86_64")]
     return Some(|from, to| by_threads(from, to, stream));
@@ -33,7 +33,7 @@ fn by_threads<T: Sample>(from: &[T], to: &mut [T], copy: impl Fn(&[T], &mut [T])
 fn stream<T: Sample>(from: &[T], to: &mut [T]) {
     use std::arch::x86_64::*;
     use zerocopy::IntoBytes;
-    /// Bytes from what is copied to what is fetched.
+    /// Prefetch distance in bytes.
     const AHEAD: usize = 2048;
 
     let (from, to) = (from.as_bytes(), to.as_mut_bytes());
@@ -43,7 +43,7 @@ fn stream<T: Sample>(from: &[T], to: &mut [T]) {
     let ((from, last), (to, rest)) = (from.as_chunks::<64>(), to.as_chunks_mut::<64>());
     for (from, to) in from.iter().zip(to) {
         let (from, to): (*const __m128i, *mut __m128i) = (from.as_ptr().cast(), to.as_mut_ptr().cast());
-        // SAFETY: 64 bytes each; `to` is aligned, a fetch may be of anything, and every x86-64 has SSE2.
+        // SAFETY: both chunks have 64 bytes and `to` is aligned. A prefetch accepts any address. Every x86-64 has SSE2.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_byte_add(AHEAD).cast());
             for i in 0..4 {
@@ -52,7 +52,7 @@ fn stream<T: Sample>(from: &[T], to: &mut [T]) {
         }
     }
     rest.copy_from_slice(last);
-    // SAFETY: every x86-64 has it.
+    // SAFETY: every x86-64 has SSE.
     unsafe { _mm_sfence() };
 }
 

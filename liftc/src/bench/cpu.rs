@@ -1,5 +1,4 @@
-//! Measuring on the CPU: calls of a plan, against a memcpy of the same data by as many threads, and a copy past the
-//! caches.
+//! CPU benchmarks: calls of a plan, compared with a memcpy and a non-temporal copy on the same threads.
 
 use super::case::Case;
 use super::copies;
@@ -12,7 +11,7 @@ use lifting::{Device, Sample, Workspace};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// A time is taken over calls that need at least so long together.
+/// Shortest measured interval; faster calls are timed together.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The CPU, with a number of threads.
@@ -21,14 +20,14 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// With all threads if nothing is said.
+    /// A runner with `threads`, or with all of the machine's.
     pub fn new(threads: Option<u16>) -> Outcome<Runner> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
-        let few = |_| input("the system does not give so many threads").help("take fewer: --threads N");
+        let few = |_| input("--threads: the system cannot start this many threads").help("use a smaller --threads");
         Ok(Runner { pool: pool.map_err(few)? })
     }
 
-    /// Does something with these threads.
+    /// Runs `work` in the runner's thread pool.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
     }
@@ -61,7 +60,8 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
     let all = pair + bytes(plan.len());
     let free = available_memory().unwrap_or(usize::MAX) / 10 * 9;
     let count = sets(pair, all, free.saturating_sub(plan.workspace_bytes())).ok_or_else(|| {
-        input(format!("out of memory: the arrays need {all} bytes and {free} are there")).help("give a smaller --shape")
+        input(format!("out of memory: the arrays need {all} bytes and {free} are available"))
+            .help("give a smaller --shape")
     })?;
     let first: Vec<T> = data::random(plan.len(), rows);
     let mut arrays: Vec<Set<T>> = (0..count)
@@ -104,7 +104,7 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
         data::transposed("the adjoint of the inverse", [c, &last.back], [d, &set.coefficients], rows)?;
     }
 
-    // Copies are of the samples, whatever the gaps between rows; they are timed in turns with the calls.
+    // The copies move the samples without gaps, and alternate with the calls.
     let image = case.samples();
     let arrays = RefCell::new(arrays);
     let mut measurements = Vec::new();
@@ -126,7 +126,7 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
         let mut copy = Stopwatch::new(count, copies(copies::copy))?;
         let mut call = Stopwatch::new(count, calls)?;
         let mut streaming = copies::streaming().map(|copy| Stopwatch::new(count, copies(copy))).transpose()?;
-        // One of each in turn: what else the machine does slows all.
+        // Alternating spreads other load of the machine over all three.
         for _ in 0..repeats {
             copy.take()?;
             call.take()?;
@@ -144,19 +144,19 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
     Ok(measurements)
 }
 
-/// Times calls that go round the sets.
+/// Times calls that rotate through the sets of arrays.
 struct Stopwatch<F> {
     call: F,
     sets: usize,
     at: usize,
-    /// Calls that are timed together.
+    /// Calls per measured interval.
     calls: usize,
-    /// Microseconds of one call, as taken.
+    /// Measured times of one call, in microseconds.
     times: Vec<f64>,
 }
 
 impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
-    /// Warms up, and finds out how many calls a time needs.
+    /// Warms up, and doubles the calls per interval up to [`SHORTEST`].
     fn new(sets: usize, call: F) -> Outcome<Stopwatch<F>> {
         let mut watch = Stopwatch { call, sets, at: 0, calls: 1, times: Vec::new() };
         loop {
@@ -168,14 +168,14 @@ impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
         }
     }
 
-    /// Takes a time.
+    /// Records a time.
     fn take(&mut self) -> Outcome {
         let time = self.time()?;
         self.times.push(time);
         Ok(())
     }
 
-    /// Microseconds of one call.
+    /// Time of one call, in microseconds.
     fn time(&mut self) -> Outcome<f64> {
         let begin = Instant::now();
         for _ in 0..self.calls {
@@ -186,7 +186,7 @@ impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
     }
 }
 
-/// Bytes of memory that are there to be had, where the system says so.
+/// Available memory in bytes, on systems that report it.
 fn available_memory() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_go_round() {
+    fn calls_rotate_through_the_sets() {
         let mut seen = [0usize; 3];
         let mut watch = Stopwatch {
             call: |at: usize| {

@@ -1,9 +1,8 @@
-//! Measuring on a CUDA device: transforms replayed as a graph and timed by events, against a copy kernel replayed
-//! alike.
+//! CUDA benchmarks: transforms replayed as a graph, timed by events and compared with a copy kernel.
 //!
-//! A chain is one graph of many transforms, one after the other, each on the next of several sets of arrays: so
-//! launches cost what they cost in a graph, and nothing is found in a cache. The copy reads and writes 16-byte vectors,
-//! one a thread, and is a kernel: copies that the driver makes in a graph are slower.
+//! A chain is one graph of many consecutive transforms. Each uses the next of several sets of arrays, so that no data
+//! stays in a cache. The copy is a kernel with one 16-byte vector a thread, because the driver's own copies in a graph
+//! are slower.
 
 use super::case::Case;
 use super::data;
@@ -35,16 +34,16 @@ const COPY: &str = r#"extern "C" __global__ void copy(const uint4 *from, uint4 *
 }
 "#;
 
-/// Threads in a block of the copy.
+/// Threads per block of the copy.
 const THREADS: u64 = 256;
 
-/// The fewest transforms in a chain.
+/// Fewest transforms in a chain.
 const CHAIN: usize = 32;
 
-/// A time is taken over replays that need at least so many microseconds together.
+/// Shortest measured interval in microseconds; faster chains are replayed within it.
 const SHORTEST: f64 = 2000.0;
 
-/// A CUDA device, with the kernel that is the unit.
+/// A CUDA device and its reference copy kernel.
 pub struct Runner {
     device: CudaDevice,
     stream: Arc<CudaStream>,
@@ -52,7 +51,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Compiles the copy.
+    /// Compiles the copy kernel.
     pub fn new(device: &CudaDevice) -> Outcome<Runner> {
         let compiled = cuda::compile(COPY, device.properties().architecture).map_err(input)?;
         let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
@@ -62,8 +61,8 @@ impl Runner {
 }
 
 impl Runner {
-    /// What transfers between host and device take; and a copy of as many bytes on the device. Both go round arrays
-    /// that no cache holds together.
+    /// Times of transfers between host and device, and of copies of the same size on the device. Both rotate through
+    /// arrays that exceed any cache together.
     pub fn transfer(&self, transfer: Transfer, repeats: usize) -> Outcome<[Spread; 2]> {
         let Runner { device, stream, .. } = self;
         let Transfer { bytes, pinned, back } = transfer;
@@ -71,7 +70,7 @@ impl Runner {
         let [mut arrays, others] = self.pairs(bytes)?;
         let count = arrays.len();
         let mut pageable = vec![1u8; bytes];
-        // SAFETY: bytes have no invalid value, and all are written before they are read.
+        // SAFETY: any byte is valid, and all are written before they are read.
         let mut locked = unsafe { device.context().alloc_pinned::<u8>(bytes) }.map_err(&failed)?;
         locked.as_mut_slice().map_err(&failed)?.fill(1);
         let mut times = Vec::new();
@@ -100,7 +99,7 @@ impl Runner {
         Ok([Spread::of(times), self.copies(&[arrays, others], repeats)?])
     }
 
-    /// Arrays of so many bytes to copy from, and as many to copy to, more than a cache holds.
+    /// Source and target arrays of `bytes` each, together larger than any cache.
     fn pairs(&self, bytes: usize) -> Outcome<[Vec<CudaSlice<u8>>; 2]> {
         let Runner { device, stream, .. } = self;
         let failed = cannot("allocate the arrays");
@@ -111,7 +110,7 @@ impl Runner {
         Ok([allocate().map_err(&failed)?, allocate().map_err(&failed)?])
     }
 
-    /// What copies of these arrays take.
+    /// Times of a copy between these arrays.
     fn copies(&self, [from, to]: &[Vec<CudaSlice<u8>>; 2], repeats: usize) -> Outcome<Spread> {
         let Runner { device, stream, copy } = self;
         let failed = cannot("copy arrays");
@@ -129,8 +128,7 @@ impl Runner {
         Ok(Spread::of(times))
     }
 
-    /// What the coder of blocks takes on the device, to code a picture or to decode it; and a copy of its coefficients
-    /// there, of 4 bytes.
+    /// Times of the block coder on the device, encoding or decoding a picture, and of a copy of 4-byte coefficients.
     pub fn coder(&self, builder: CodecBuilder, image: &Image, decodes: bool, repeats: usize) -> Outcome<[Spread; 2]> {
         let Runner { device, stream, .. } = self;
         let on = Device::Cuda(device.clone());
@@ -158,30 +156,29 @@ impl Runner {
         let times = (0..repeats).map(|_| time(launches)).collect::<Outcome<Vec<_>>>()?;
         let copies = self.copies(&self.pairs(4 * image.samples.len())?, repeats)?;
         if !decoder.decoded().map_err(input)?[0] {
-            return Err(input("the device has not decoded the picture"));
+            return Err(input("the device failed to decode the picture"));
         }
         Ok([Spread::of(times), copies])
     }
 
-    /// What the compiler gives a case's kernel of analysis: registers a thread, and the percentage of the threads that
-    /// a multiprocessor can hold which it then holds.
+    /// Registers per thread and occupancy in per cent of a case's analysis kernel.
     pub fn usage(&self, case: &Case) -> Outcome<[f64; 2]> {
         with_sample!(case.sample, usage(self, case))
     }
 
-    /// The same of a kernel by itself.
+    /// Registers per thread and occupancy in per cent of a kernel.
     pub fn usage_of(&self, kernel: &Kernel) -> Outcome<[f64; 2]> {
         let info = validate(kernel).map_err(|e| input(e[0].to_string()))?;
         let (source, names) = Cuda.write_with(&[(kernel, &info)], &mut Cuda.namer()).map_err(input)?;
         self.used(&source, &names[0])
     }
 
-    /// The same of a kernel in a source.
+    /// Registers per thread and occupancy in per cent of a named kernel in a source.
     fn used(&self, source: &str, name: &str) -> Outcome<[f64; 2]> {
         let device = &self.device;
         let compiled = cuda::compile(source, device.properties().architecture).map_err(input)?;
         let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
-        let failed = cannot("say what a kernel uses");
+        let failed = cannot("report a kernel's resources");
         let kernel = module.and_then(|module| module.load_function(name)).map_err(&failed)?;
         let registers = kernel.num_regs().map_err(&failed)?;
         let threads = kernel.max_threads_per_block().map_err(&failed)? as u32;
@@ -191,13 +188,14 @@ impl Runner {
     }
 }
 
-/// Data from the host to the device, and back if that is asked for.
+/// A transfer from host to device, and optionally back.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
-    /// One way.
+    /// Bytes in one direction.
     pub bytes: usize,
-    /// Of the host's memory.
+    /// Whether the host memory is pinned.
     pub pinned: bool,
+    /// Whether the data returns to the host.
     pub back: bool,
 }
 
@@ -207,8 +205,7 @@ fn usage<T: Sample>(runner: &Runner, case: &Case) -> Outcome<[f64; 2]> {
     let source = plan.cuda().map_err(input)?.source();
     let heads = source.lines().filter(|line| line.contains("__global__")).filter_map(|line| line.rsplit_once('('));
     let mut names = heads.filter_map(|(head, _)| head.rsplit(' ').next());
-    let name =
-        names.find(|name| name.contains("_forward_")).ok_or_else(|| input("the plan has no kernel of analysis"))?;
+    let name = names.find(|name| name.contains("_forward_")).ok_or_else(|| input("the plan has no analysis kernel"))?;
     runner.used(source, name)
 }
 
@@ -216,7 +213,7 @@ impl super::Runner for Runner {
     fn device(&self) -> DeviceInfo {
         let properties = self.device.properties();
         let mut driver = 0;
-        // SAFETY: the driver has answered before, and this only writes the number.
+        // SAFETY: the driver is initialised, and the call only writes the number.
         let known = unsafe { sys::cuDriverGetVersion(&mut driver) } == sys::CUresult::CUDA_SUCCESS;
         let release = std::fs::read_to_string("/proc/driver/nvidia/version").ok();
         DeviceInfo::Cuda {
@@ -241,14 +238,14 @@ fn cannot(what: &'static str) -> impl Fn(DriverError) -> Failure {
 
 fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
     let Runner { device, stream, .. } = runner;
-    // Memory of the case before is free only when all of it has been done.
+    // The previous case's memory is freed only after its work.
     device.synchronize().map_err(input)?;
     let plan = case.plan::<T>(&Device::Cuda(device.clone()))?;
     let on_device = plan.cuda().map_err(input)?;
     let rows = case.rows()?;
     let [data_bytes, coefficient_bytes] = [plan.len(), plan.coefficient_len()].map(|n| n * size_of::<T>());
     let pair = data_bytes + coefficient_bytes;
-    let (free, _) = device.context().mem_get_info().map_err(cannot("say how much memory it has"))?;
+    let (free, _) = device.context().mem_get_info().map_err(cannot("report its free memory"))?;
     let usable = (free / 20 * 19).saturating_sub(on_device.workspace_bytes());
     let count = sets(pair, pair + data_bytes, usable).ok_or_else(|| {
         let needed = pair + data_bytes + on_device.workspace_bytes();
@@ -263,7 +260,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     };
     let original: Vec<T> = data::random(plan.len(), rows);
     let allocate = |bytes: usize| {
-        // SAFETY: bytes have no invalid value, and all are written before they are read.
+        // SAFETY: any byte is valid, and all are written before they are read.
         (0..count).map(|_| unsafe { stream.alloc::<u8>(bytes) }).collect::<Result<Vec<_>, _>>()
     };
     let allocated = cannot("allocate the arrays");
@@ -309,7 +306,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     }
     let copy = copy.finish(stream).map_err(&replayed)?;
 
-    // What is timed is what is verified: the same graphs, on arrays that hold nothing of the result before.
+    // Verifies the timed graphs themselves, on poisoned arrays.
     let failed = cannot("run the transforms");
     forward.time(stream, 1).map_err(&failed)?;
     inverse.time(stream, 1).map_err(&failed)?;
@@ -339,7 +336,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
         let forward_equals = if case.schedule.has_lifting_bits() { "the CPU plan" } else { WITHIN_ROUNDING };
         Verified { forward_equals, forward_shape, inverse_error }
     } else {
-        Verified { forward_equals: "nothing: it is no transform", forward_shape: Vec::new(), inverse_error: 0.0 }
+        Verified { forward_equals: "nothing: not a transform", forward_shape: Vec::new(), inverse_error: 0.0 }
     };
 
     let chains: Vec<&Chain> = std::iter::once(&copy)
@@ -360,7 +357,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     Ok(Measurement::all(case, times, (count, pair), plan.recipe(), on_device.workspace_bytes(), &verified))
 }
 
-/// A forward transform of host data on device memory; gaps hold the poison.
+/// A forward transform of host data in device memory; gaps hold [`data::POISON`].
 fn on_slices<T: Sample>(plan: &lifting::Plan<T>, stream: &Arc<CudaStream>, data: &[T]) -> Outcome<Vec<T>> {
     let on_device = plan.cuda().map_err(input)?;
     let failed = cannot("run a smaller transform");
@@ -369,21 +366,21 @@ fn on_slices<T: Sample>(plan: &lifting::Plan<T>, stream: &Arc<CudaStream>, data:
     let target = stream.clone_htod(result.as_bytes()).map_err(&failed)?;
     let mut workspace = on_device.workspace(stream).map_err(input)?;
     let (from, to) = (source.device_ptr(stream).0, target.device_ptr(stream).0);
-    // SAFETY: arrays of the plan's sizes, on this stream alone, alive until the copy below has been waited for.
+    // SAFETY: the arrays have the plan's sizes, are used on this stream alone, and outlive the synchronisation below.
     unsafe { on_device.execute_raw(Transform::Forward, stream, from, to, &mut workspace) }.map_err(input)?;
     stream.memcpy_dtoh(&target, result.as_mut_bytes()).map_err(&failed)?;
     stream.synchronize().map_err(&failed)?;
     Ok(result)
 }
 
-/// Sets of arrays; one of each kind makes a set.
+/// Sets of arrays: a set is one array of each kind.
 struct Arrays {
     data: Vec<CudaSlice<u8>>,
     coefficients: Vec<CudaSlice<u8>>,
     back: Vec<CudaSlice<u8>>,
 }
 
-/// Where a set's arrays are.
+/// Device addresses of a set's arrays.
 struct Addresses {
     data: sys::CUdeviceptr,
     coefficients: sys::CUdeviceptr,
@@ -391,7 +388,7 @@ struct Addresses {
 }
 
 impl Arrays {
-    /// The same data in every set, and the poison where results go.
+    /// Copies the data to every set, and fills the results with [`data::POISON`].
     fn fill(&mut self, stream: &Arc<CudaStream>, data: &[u8]) -> Result<(), DriverError> {
         let (first, others) = self.data.split_first_mut().expect("there is a set");
         stream.memcpy_htod(data, first)?;
@@ -400,7 +397,7 @@ impl Arrays {
         }
         for array in self.coefficients.iter_mut().chain(&mut self.back) {
             let len = array.len();
-            // SAFETY: an array of so many bytes, on its own stream.
+            // SAFETY: the array has `len` bytes, and its stream orders the write.
             unsafe { sys::cuMemsetD8Async(array.device_ptr(stream).0, data::POISON, len, stream.cu_stream()) }
                 .result()?;
         }
@@ -414,13 +411,13 @@ impl Arrays {
     }
 }
 
-/// A graph whose parts run one after the other.
+/// A graph of consecutive parts.
 struct Chain {
     device: CudaDevice,
     graph: sys::CUgraph,
     executable: sys::CUgraphExec,
     last: Option<sys::CUgraphNode>,
-    /// Number of its parts.
+    /// Number of parts.
     length: usize,
 }
 
@@ -430,7 +427,7 @@ impl Chain {
         let null = std::ptr::null_mut();
         let mut chain =
             Chain { device: device.clone(), graph: null, executable: std::ptr::null_mut(), last: None, length: 0 };
-        // SAFETY: makes a graph, which `drop` destroys.
+        // SAFETY: the call writes the new graph's handle, and `drop` destroys the graph.
         unsafe { sys::cuGraphCreate(&mut chain.graph, 0) }.result()?;
         Ok(chain)
     }
@@ -446,15 +443,15 @@ impl Chain {
         Ok(())
     }
 
-    /// Appends a graph; it is cloned.
+    /// Appends a clone of a graph.
     fn add_graph(&mut self, part: sys::CUgraph) -> Result<(), DriverError> {
-        // SAFETY: handles of this value and of a living graph.
+        // SAFETY: the handles belong to this chain and to a live graph.
         self.append(|node, graph, before| unsafe {
             sys::cuGraphAddChildGraphNode(node, graph, before.as_ptr(), before.len(), part)
         })
     }
 
-    /// Appends a copy of so many bytes.
+    /// Appends a copy of `bytes`.
     fn add_copy(
         &mut self,
         kernel: &CudaFunction,
@@ -463,7 +460,7 @@ impl Chain {
         bytes: u64,
     ) -> Result<(), DriverError> {
         let (vectors, rest) = (bytes / 16, (bytes % 16) as u32);
-        // A thread for the rest, too.
+        // One more thread copies the remaining bytes.
         let blocks = (vectors + 1).div_ceil(THREADS) as u32;
         let (mut from, mut to, mut vectors, mut rest) = (from, to, vectors, rest);
         let mut arguments: [*mut c_void; 4] =
@@ -482,14 +479,14 @@ impl Chain {
             kern: std::ptr::null_mut(),
             ctx: std::ptr::null_mut(),
         };
-        // SAFETY: the arguments are the kernel's, and are copied here.
+        // SAFETY: the arguments match the kernel, and the call copies them.
         self.append(|node, graph, before| unsafe {
             sys::cuGraphAddKernelNode_v2(node, graph, before.as_ptr(), before.len(), &params)
         })
     }
 
     fn finish(mut self, stream: &CudaStream) -> Result<Chain, DriverError> {
-        // SAFETY: the graph is complete, and `drop` destroys what is made of it.
+        // SAFETY: the graph is complete, and `drop` destroys the executable.
         unsafe {
             sys::cuGraphInstantiateWithFlags(&mut self.executable, self.graph, 0).result()?;
             sys::cuGraphUpload(self.executable, stream.cu_stream()).result()?;
@@ -498,12 +495,12 @@ impl Chain {
         Ok(self)
     }
 
-    /// Microseconds a part, over so many replays.
+    /// Mean time of a part in microseconds, over `replays`.
     fn time(&self, stream: &CudaStream, replays: u32) -> Result<f64, DriverError> {
         let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
         let begin = stream.record_event(flags)?;
         for _ in 0..replays {
-            // SAFETY: the chain's arrays outlive it, and it is waited for below.
+            // SAFETY: the chain's arrays outlive it, and the stream is synchronised below.
             unsafe { sys::cuGraphLaunch(self.executable, stream.cu_stream()) }.result()?;
         }
         let end = stream.record_event(flags)?;
@@ -517,7 +514,7 @@ impl Drop for Chain {
         if self.device.context().bind_to_thread().is_err() {
             return;
         }
-        // SAFETY: made here and destroyed only here. A failure leaks them, no more.
+        // SAFETY: this chain owns both handles. A failure only leaks them.
         unsafe {
             if !self.executable.is_null() {
                 let _ = sys::cuGraphExecDestroy(self.executable);

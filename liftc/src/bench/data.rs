@@ -1,4 +1,4 @@
-//! Data to transform, and the comparison of what comes out.
+//! Benchmark data: random samples, and the comparison of results.
 
 use super::case::{Case, shape_text};
 use crate::failure::{Outcome, input};
@@ -9,19 +9,19 @@ use lifting_dsl::rounding::Rounding;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
-/// The byte that arrays are filled with before they are written, gaps between rows included.
+/// Fill byte of arrays before they are written, gaps between rows included.
 pub const POISON: u8 = 0xa5;
 
-/// The most samples of a transform that is computed on the CPU as well, to compare.
+/// Largest transform, in samples, that the CPU repeats in full for comparison.
 pub const AFFORDABLE: usize = 1 << 27;
 
-/// What is computed on the CPU where the transform itself has more.
+/// Size, in samples, of the CPU comparison for larger transforms.
 pub const SMALLER: usize = 1 << 22;
 
-/// What the oracle computes, which is slow.
+/// Size, in samples, of a comparison with the oracle, which is slow.
 const SMALLEST: usize = 1 << 18;
 
-/// Where samples are in an array: rows of `length`, `pitch` apart.
+/// Row layout of an array: rows of `length` samples, `pitch` samples apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     pub length: usize,
@@ -29,11 +29,11 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No gaps: pieces that are all samples.
+    /// An array without gaps, in pieces of 65,536 samples.
     pub const GAPLESS: Rows = Rows { length: 1 << 16, pitch: 1 << 16 };
 }
 
-/// Random samples, all bits of integers and whole numbers within ±512 for reals. Gaps hold the poison.
+/// Random samples: all bits for integers, whole numbers within ±512 for reals. Gaps hold [`POISON`].
 pub fn random<T: Sample>(len: usize, rows: Rows) -> Vec<T> {
     let mut data = poisoned(len);
     let integer = T::KIND.domain() == Domain::Integer;
@@ -47,7 +47,7 @@ pub fn random<T: Sample>(len: usize, rows: Rows) -> Vec<T> {
     data
 }
 
-/// Samples all of whose bytes are the poison.
+/// Samples filled with [`POISON`].
 pub fn poisoned<T: Sample>(len: usize) -> Vec<T> {
     let mut sample = T::default();
     sample.as_mut_bytes().fill(POISON);
@@ -71,9 +71,9 @@ pub fn same<T: Sample>(what: &str, got: &[T], expected: &[T]) -> Outcome {
     }
     let differs = |i: &usize| bytes(&got[*i]) != bytes(&expected[*i]);
     let indices = || (0..expected.len().min(got.len())).filter(differs);
-    let Some(first) = indices().next() else { return Err(input(format!("{what} is wrong: it has another length"))) };
+    let Some(first) = indices().next() else { return Err(input(format!("{what} is wrong: its length differs"))) };
     Err(input(format!(
-        "{what} is wrong: {} of {} samples differ, the first at index {first}: {:?}, not {:?}",
+        "{what} is wrong: {} of {} samples differ, the first at index {first}: {:?} instead of {:?}",
         indices().count(),
         expected.len(),
         got[first],
@@ -81,8 +81,8 @@ pub fn same<T: Sample>(what: &str, got: &[T], expected: &[T]) -> Outcome {
     )))
 }
 
-/// Holds what came back against the data: integers are the same bits. Says how far reals are off, relative to the
-/// largest sample.
+/// Compares a reconstruction with the data. Integers must agree bit for bit. Returns the largest error of reals,
+/// relative to the largest sample.
 pub fn reconstruction<T: Sample>(back: &[T], data: &[T], rows: Rows) -> Outcome<f64> {
     let what = "inverse(forward(x))";
     if T::KIND.domain() == Domain::Integer {
@@ -93,25 +93,25 @@ pub fn reconstruction<T: Sample>(back: &[T], data: &[T], rows: Rows) -> Outcome<
     let worst = pieces
         .map(|(back, data)| {
             let rows = back.iter().zip(data).take(rows.length);
-            // A NaN is as far off as can be.
+            // A NaN counts as an infinite error.
             let off = |(b, d): (&T, &T)| (b.to_f64() - d.to_f64()).abs();
             rows.map(off).fold(0.0f64, |a, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
         })
         .reduce(|| 0.0, f64::max);
     let relative = worst / 512.0;
-    // Roundings of every step and level; a wrong sample is off by about 1.
+    // Allows for rounding in every step and level; a wrong sample is off by about 1.
     let allowed = match T::KIND.bytes() {
         2 => 0.25,
         4 => 1e-4,
         _ => 1e-12,
     };
     if relative > allowed {
-        return Err(input(format!("{what} is wrong: a sample is off by {relative:.1e} of the largest there is")));
+        return Err(input(format!("{what} is wrong: a sample is off by {relative:.1e} of the largest sample")));
     }
     Ok(relative)
 }
 
-/// Holds an adjoint against its map: ⟨Tx, y⟩ = ⟨x, T*y⟩ up to rounding.
+/// Compares an adjoint with its map: ⟨Tx, y⟩ = ⟨x, T*y⟩ up to rounding.
 pub fn transposed<T: Sample>(what: &str, [x, tx]: [&[T]; 2], [y, ty]: [&[T]; 2], rows: Rows) -> Outcome {
     let dot = |a: &[T], b: &[T]| -> f64 {
         let pieces = a.par_chunks(rows.pitch).zip(b.par_chunks(rows.pitch));
@@ -123,13 +123,12 @@ pub fn transposed<T: Sample>(what: &str, [x, tx]: [&[T]; 2], [y, ty]: [&[T]; 2],
         4 => 1e-4,
         _ => 1e-12,
     };
-    // A NaN is as far off as can be.
+    // A NaN fails the comparison.
     if off <= allowed { Ok(()) } else { Err(input(format!("{what} is wrong: inner products are off by {off:.1e}"))) }
 }
 
-/// Holds the forward transform against a plan on the CPU: `got` is what was measured, of `data`. Where that would take
-/// too long, `smaller` transforms an array of the shape that it is given, and that is compared. Gives the shape that
-/// was compared.
+/// Compares `got`, the measured forward transform of `data`, with a plan on the CPU. For a transform above
+/// [`AFFORDABLE`], `smaller` transforms a smaller array and the CPU repeats that. Returns the compared shape.
 pub fn forward<T: Sample>(
     case: &Case,
     data: &[T],
@@ -155,16 +154,17 @@ pub fn forward<T: Sample>(
     Ok(shape)
 }
 
-/// Compares coefficients of `data` with those of lifting: bit for bit, or, if a schedule has other bits, to what
-/// rounding may take either from the exact ones.
+/// Compares coefficients of `data` with those of lifting. They agree bit for bit, or within the rounding bound if the
+/// schedule reorders the arithmetic.
 pub fn agree<T: Sample>(what: &str, case: &Case, shape: &[usize], data: &[T], (got, lifted): (&[T], &[T])) -> Outcome {
     if case.schedule.has_lifting_bits() {
         return same(what, got, lifted);
     }
-    let rounding = Rounding::of_analysis(&case.scheme).ok_or_else(|| input("filters are for real wavelets"))?;
+    let rounding =
+        Rounding::of_analysis(&case.scheme).ok_or_else(|| input("this schedule supports only real wavelets"))?;
     let axes = case.axes.as_ref().map_or(shape.len(), Vec::len) as u32;
     let share = rounding.share(T::KIND, case.levels * axes);
-    // The same transform of magnitudes, its rows as many samples apart.
+    // The transform of magnitudes, with the same pitch in samples.
     let pitch = case.pitch.map(|bytes| bytes / T::KIND.bytes() * SampleType::F64.bytes());
     let scheme = rounding.magnitudes().clone();
     let boundary = Some(case.boundary());
@@ -178,15 +178,15 @@ pub fn agree<T: Sample>(what: &str, case: &Case, shape: &[usize], data: &[T], (g
         let (off, bound) = ((got.to_f64() - lifted.to_f64()).abs(), 2.0 * share * magnitude.abs());
         if off.is_nan() || off > bound {
             return Err(input(format!(
-                "{what} is wrong: at index {i} it is {got:?}, not {lifted:?}: off by {off:.1e}, where rounding takes \
-                 it {bound:.1e} at most"
+                "{what} is wrong: at index {i} it is {got:?} instead of {lifted:?}: off by {off:.1e}, but rounding \
+                 allows at most {bound:.1e}"
             )));
         }
     }
     Ok(())
 }
 
-/// Holds a plan of the case, on a shape that is small enough, against the oracle. Gives that shape.
+/// Compares a plan of the case with the oracle, on a small shape. Returns that shape.
 pub fn equals_oracle<T: Sample>(case: &Case, device: &Device) -> Outcome<Vec<usize>> {
     let shape = case.affordable(SMALLEST);
     let plan = Case { pitch: None, ..case.clone() }.plan_of::<T>(&shape, device)?;
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_is_random_where_samples_are() {
+    fn gaps_between_rows_stay_poisoned() {
         let rows = Rows { length: 5, pitch: 8 };
         let data: Vec<i16> = random(5 + 3 * 8, rows);
         let gaps = data.iter().enumerate().filter(|(i, _)| i % 8 >= 5);
@@ -219,23 +219,23 @@ mod tests {
         assert!(reals.iter().all(|x| x.abs() <= 512.0) && reals.iter().any(|x| *x < -100.0));
     }
 
-    /// What is within rounding agrees, and no more than that.
+    /// Filters pass within the rounding bound and fail beyond it.
     #[test]
     fn filters_agree_to_rounding() {
-        let scheme = lifting::catalogue::find("cdf97").expect("it is there");
+        let scheme = lifting::catalogue::find("cdf97").expect("the catalogue has cdf97");
         let case = Case {
-            schedule: "convolution".parse().expect("there is one"),
+            schedule: "convolution".parse().expect("a schedule's name"),
             ..Case::new(scheme, SampleType::F32, vec![24, 40], 2)
         };
         let data: Vec<f32> = random(24 * 40, Rows::GAPLESS);
         let run = |device: &Device| {
             let mut result = vec![0.0; data.len()];
-            case.plan::<f32>(device).expect("a plan").forward(&data, &mut result).expect("it runs");
+            case.plan::<f32>(device).expect("a plan").forward(&data, &mut result).expect("the transform runs");
             result
         };
         let (lifted, mut got) = (run(&Device::cpu_with_threads(1)), run(&Device::Interpreter));
         assert_ne!(lifted, got);
-        agree("it", &case, &[24, 40], &data, (&got, &lifted)).expect("it is right");
+        agree("it", &case, &[24, 40], &data, (&got, &lifted)).expect("within rounding");
         got[77] += 1.0;
         let text = agree("it", &case, &[24, 40], &data, (&got, &lifted)).unwrap_err().render(false, 200);
         assert!(text.contains("it is wrong: at index 77 it is "), "{text}");
@@ -245,7 +245,7 @@ mod tests {
     fn differences_are_found() {
         assert!(same("it", &[1.0f32, 0.0], &[1.0, 0.0]).is_ok());
         let text = same("it", &[1.0f32, -0.0, 3.0], &[1.0, 0.0, 2.0]).unwrap_err().render(false, 200);
-        assert!(text.contains("2 of 3 samples differ, the first at index 1: -0.0, not 0.0"), "{text}");
+        assert!(text.contains("2 of 3 samples differ, the first at index 1: -0.0 instead of 0.0"), "{text}");
         let rows = Rows { length: 1, pitch: 2 };
         assert!(reconstruction(&[1i16, 2], &[1, 2], rows).is_ok());
         assert!(reconstruction(&[1i16, 2], &[3, 2], rows).is_err());

@@ -1,9 +1,8 @@
-//! `liftc bench`: how long transforms take, in units of a copy of the same data.
+//! `liftc bench`: times of transforms, in units of a copy of the same data.
 //!
-//! Device by device: `cuda` times launches replayed as a graph, `opencl` launches on a queue, and `cpu` calls. All go
-//! through plans as anybody makes them, so what is measured is what the planner chooses. `case` says what is
-//! transformed, `data` fills and compares it, `stats` condenses times, `report` is what comes out, `plot` draws it.
-//! `codec` times pictures to bytes.
+//! Each device has a runner: `cuda` times launches replayed as a graph, `opencl` launches on a queue, `cpu` calls. All
+//! use public plans, so they measure the planner's choice. `case` describes a transform, `data` fills and compares
+//! arrays, `stats` condenses times, `report` writes tables and JSON, `plot` draws them. `codec` times the codec.
 
 mod case;
 pub(crate) mod codec;
@@ -28,7 +27,7 @@ pub(crate) use stats::Spread;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// A direction that is timed.
+/// A timed direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Forward,
@@ -54,21 +53,20 @@ impl Way {
     }
 }
 
-/// Bytes that the arrays of one direction have together, so that none is found in a cache: several times the largest
-/// there is.
+/// Total bytes of the arrays of one direction: several times the largest cache, so that no array stays in a cache.
 const ROTATING: usize = 480 << 20;
 
-/// The most sets of arrays; small transforms are then found in the cache, which the report says.
+/// Largest number of array sets. Small transforms then stay in the cache, and the report marks them.
 const MOST_SETS: usize = 1024;
 
-/// How many sets of arrays go round, each with `pair` bytes for a source and a target and `all` bytes altogether,
-/// within `free` bytes.
+/// Number of array sets to rotate through. A set has `pair` bytes of source and target, `all` bytes in total; `free`
+/// bytes are available.
 fn sets(pair: usize, all: usize, free: usize) -> Option<usize> {
     let most = free / all.max(1);
     (most > 0).then(|| ROTATING.div_ceil(pair.max(1)).clamp(2, MOST_SETS).min(most))
 }
 
-/// Measures everything that was asked for.
+/// Runs the command.
 pub fn run(args: &BenchArgs) -> Outcome {
     let outputs: Vec<&Path> = args.json.iter().chain(&args.svg).map(|p| p.as_path()).collect();
     check_distinct(&[], &outputs)?;
@@ -86,8 +84,8 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if let Some(case) = cases.iter().find(|case| case.schedule != Schedule::Auto)
         && matches!(device, Device::Cpu { .. })
     {
-        let text = format!("--schedule {}: that is made of a GPU's kernels, and this is {device}", case.schedule);
-        return Err(usage(text).help("add --device cuda, or leave the schedule out"));
+        let text = format!("--schedule {}: this schedule needs a GPU, and the device is {device}", case.schedule);
+        return Err(usage(text).help("add --device cuda, or omit --schedule"));
     }
     let mut runner: Box<dyn Runner> = match &device {
         Device::Cuda(device) => Box::new(cuda::Runner::new(device)?),
@@ -113,7 +111,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
                 failures.push(failure.at(case));
             }
         }
-        // After every case: what has been measured is there even if the rest takes too long.
+        // Written after every case, so that an interrupted run keeps its results.
         if let Some(path) = &args.json {
             write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
         }
@@ -129,7 +127,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     }
 }
 
-/// The cases of a file: what the options on each line ask for.
+/// Cases of a suite file: each line holds options of `liftc bench`.
 fn suite(path: &Path) -> Outcome<Vec<Case>> {
     let text =
         std::fs::read_to_string(path).map_err(|e| input(format!("{}: cannot read: {}", path.display(), why(&e))))?;
@@ -144,24 +142,24 @@ fn suite(path: &Path) -> Outcome<Vec<Case>> {
         let said = Cli::try_parse_from(&words).map_err(|e| mend(e, &words));
         let args = match said.map(|cli| cli.command) {
             Ok(Some(Command::Bench(args))) => args,
-            Ok(_) => return Err(at(input("this is another command"))),
+            Ok(_) => return Err(at(input("a line holds options of `liftc bench`, not another command"))),
             Err(e) => return Err(at(input(e.to_string().trim_start_matches("error: ").trim_end()))),
         };
         if args.suite.is_some() || args.json.is_some() || args.svg.is_some() || args.threads.is_some() {
-            return Err(at(input("a line says only what is measured: the rest is for the command line")));
+            return Err(at(input("--suite, --json, --svg and --threads belong on the command line, not in a suite")));
         }
         cases.extend(case::all(&args).map_err(at)?);
     }
-    if cases.is_empty() { Err(input(format!("{}: asks for nothing", path.display()))) } else { Ok(cases) }
+    if cases.is_empty() { Err(input(format!("{}: no cases in this suite", path.display()))) } else { Ok(cases) }
 }
 
-/// Opens a device; a note says why it is the CPU, and what is `done` there, where that was not asked for.
+/// Opens a device. If the best device is the CPU, a note says why; `done` names the work, as in "measured".
 pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
     match device {
         DeviceArg::Best => {
             let (device, why) = Device::best_and_why();
             if let (Some(why), false) = (why, quiet) {
-                // What a program could do instead has been done.
+                // The advice is already followed.
                 let why = why.to_string().replace(", or use the CPU", "");
                 eprint_quietly(&format!("note: {done} on the CPU: {why}\n"));
             }
@@ -177,7 +175,7 @@ pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
 fn device(args: &BenchArgs) -> Outcome<Device> {
     let device = open(args.device, args.quiet, "measured")?;
     if args.threads.is_some() && !matches!(device, Device::Cpu { .. }) {
-        return Err(usage(format!("--threads is for the CPU, and this is {device}")).help("add --device cpu"));
+        return Err(usage(format!("--threads needs the CPU, and the device is {device}")).help("add --device cpu"));
     }
     Ok(device)
 }
@@ -187,11 +185,11 @@ pub(crate) trait Runner {
     /// The device, for the report.
     fn device(&self) -> report::DeviceInfo;
 
-    /// Verifies one case and times it, each direction that is asked for.
+    /// Verifies one case and times each of its directions.
     fn measure(&mut self, case: &Case, repeats: usize) -> Outcome<Vec<report::Measurement>>;
 }
 
-/// Calls a function with the type of the samples.
+/// Calls a generic function with the sample type.
 macro_rules! with_sample {
     ($sample:expr, $f:ident($($arg:expr),* $(,)?)) => {
         match $sample {
@@ -212,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrays_go_round_within_memory() {
+    fn sets_fit_in_memory() {
         let mib = 1 << 20;
         assert_eq!(sets(2 * mib, 3 * mib, 1 << 40), Some(240));
         assert_eq!(sets(1 << 30, 3 << 29, 1 << 40), Some(2));

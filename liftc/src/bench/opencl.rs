@@ -1,8 +1,7 @@
-//! Measuring on an OpenCL device: transforms that a queue executes one after the other, timed by the host, against a
-//! copy kernel that is launched alike.
+//! OpenCL benchmarks: transforms on a queue, timed by the host and compared with a copy kernel.
 //!
-//! A time is taken from the first launch of many until the queue has executed them all, each on the next of several
-//! sets of arrays. So what launches cost is in it.
+//! A time runs from the first of many launches until the queue is empty, so it includes the launch overhead. Each
+//! launch uses the next of several sets of arrays.
 
 use super::case::Case;
 use super::data::{self, Rows};
@@ -20,7 +19,7 @@ use lifting::opencl::{OpenClDevice, OpenClWorkspace};
 use lifting::{Device, Plan, Sample};
 use std::time::Instant;
 
-/// 16-byte vectors, one a thread, and a thread for what is left.
+/// Copy kernel: one 16-byte vector a thread, and one thread for the remaining bytes.
 const COPY: &str = r#"__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong bytes) {
     const ulong i = get_global_id(0), vectors = bytes / 16;
     if (i < vectors) {
@@ -31,13 +30,13 @@ const COPY: &str = r#"__kernel void copy(__global const uint4 *from, __global ui
 }
 "#;
 
-/// Threads in a group of the copy.
+/// Work-group size of the copy.
 const THREADS: usize = 256;
 
-/// A time is taken over transforms that need at least so many microseconds together.
+/// Shortest measured interval in microseconds; faster transforms are timed together.
 const SHORTEST: f64 = 2000.0;
 
-/// An OpenCL device, with the kernel that is the unit.
+/// An OpenCL device and its reference copy kernel.
 pub struct Runner {
     device: OpenClDevice,
     queue: CommandQueue,
@@ -49,7 +48,7 @@ fn cannot(what: &'static str) -> impl Fn(ClError) -> Failure {
 }
 
 impl Runner {
-    /// Compiles the copy.
+    /// Compiles the copy kernel.
     pub fn new(device: &OpenClDevice) -> Outcome<Runner> {
         let program = Program::create_and_build_from_source(device.context(), COPY, "")
             .map_err(|log| input(format!("the OpenCL device cannot compile the copy kernel: {log}")))?;
@@ -58,14 +57,14 @@ impl Runner {
     }
 
     fn finish(&self) -> Outcome {
-        self.queue.finish().map_err(cannot("finish what it was given"))
+        self.queue.finish().map_err(cannot("finish its queue"))
     }
 
-    /// Enqueues a copy of so many bytes.
+    /// Enqueues a copy of `bytes`.
     fn copy<T>(&self, from: &Buffer<T>, to: &Buffer<T>, bytes: usize) -> Outcome {
         let failed = cannot("launch the copy kernel");
         let global = (bytes / 16 + 1).next_multiple_of(THREADS);
-        // SAFETY: the arguments are the kernel's, and both arrays have as many bytes.
+        // SAFETY: the arguments match the kernel, and both arrays have at least `bytes`.
         unsafe {
             self.copy.set_arg(0, &from.get()).map_err(&failed)?;
             self.copy.set_arg(1, &to.get()).map_err(&failed)?;
@@ -76,10 +75,10 @@ impl Runner {
         Ok(())
     }
 
-    /// An array of the device with these samples.
+    /// Uploads samples to a new device array.
     fn upload<T: Sample>(&self, samples: &[T]) -> Outcome<Buffer<T>> {
         let failed = cannot("allocate the arrays");
-        // SAFETY: memory of the device's own, of which every byte is written here.
+        // SAFETY: the device allocates the memory, and the blocking write below fills all of it.
         unsafe {
             let context = self.device.context();
             let mut buffer =
@@ -91,7 +90,7 @@ impl Runner {
 
     fn download<T: Sample>(&self, from: &Buffer<T>, len: usize) -> Outcome<Vec<T>> {
         let mut to: Vec<T> = data::poisoned(len);
-        // SAFETY: the array has as many samples, and the call returns when they are here.
+        // SAFETY: the array has at least `len` samples, and the blocking read returns after the copy.
         unsafe { self.queue.enqueue_read_buffer(from, CL_BLOCKING, 0, &mut to, &[]) }
             .map_err(cannot("copy to the host"))?;
         Ok(to)
@@ -115,7 +114,7 @@ struct Set<T> {
     back: Buffer<T>,
 }
 
-/// What is timed; `None` is the copy.
+/// Timed work: a direction, or `None` for the copy.
 type Timing = Option<Way>;
 
 struct Measuring<'a, T: Sample> {
@@ -123,13 +122,13 @@ struct Measuring<'a, T: Sample> {
     plan: &'a Plan<T>,
     workspace: OpenClWorkspace,
     sets: Vec<Set<T>>,
-    /// The set whose turn it is.
+    /// Index of the next set.
     next: usize,
     bytes: usize,
 }
 
 impl<T: Sample> Measuring<'_, T> {
-    /// Enqueues one of them on a set of arrays.
+    /// Enqueues the work on the set `at`.
     fn enqueue(&mut self, timing: Timing, at: usize) -> Outcome {
         let Measuring { runner, plan, workspace, sets, bytes, .. } = self;
         let Set { data, coefficients, back } = &mut sets[at];
@@ -142,7 +141,7 @@ impl<T: Sample> Measuring<'_, T> {
         }
     }
 
-    /// Microseconds of one, over so many.
+    /// Mean time of one launch in microseconds, over `count` launches.
     fn time(&mut self, timing: Timing, count: usize) -> Outcome<f64> {
         let begin = Instant::now();
         for _ in 0..count {
@@ -155,12 +154,15 @@ impl<T: Sample> Measuring<'_, T> {
 }
 
 fn no_adjoints() -> Failure {
-    usage("--direction adjoint: OpenCL plans have none on arrays").help("add --device cpu, or a CUDA device")
+    usage("--direction adjoint: OpenCL devices do not support adjoints")
+        .help("use --device cpu, or --device cuda with a CUDA device")
 }
 
 fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
     if case.pitch.is_some() {
-        return Err(usage("--pitch: arrays on OpenCL devices have no gaps").help("leave it out, or add --device cpu"));
+        return Err(
+            usage("--pitch: OpenCL devices support only contiguous rows").help("omit --pitch, or use --device cpu")
+        );
     }
     if case.ways.iter().any(|way| way.is_adjoint()) {
         return Err(no_adjoints());
@@ -170,11 +172,11 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     let on_device = plan.opencl().map_err(input)?;
     let pair = (plan.len() + plan.coefficient_len()) * size_of::<T>();
     let all = pair + plan.len() * size_of::<T>();
-    // Devices do not say how much is free, and a processor's memory is others' as well.
+    // OpenCL does not report free memory, and a CPU device shares its memory with other programs.
     let half = runner.device.memory_bytes() / 2;
     let count = sets(pair, all, half.saturating_sub(on_device.workspace_bytes())).ok_or_else(|| {
         let needed = all + on_device.workspace_bytes();
-        input(format!("out of memory: the arrays need {needed} bytes, and half of what {device} has are {half}"))
+        input(format!("out of memory: the arrays need {needed} bytes; half the memory of {device} is {half} bytes"))
             .help("give a smaller --shape or --batch")
     })?;
     let original: Vec<T> = data::random(plan.len(), Rows::GAPLESS);

@@ -1,32 +1,32 @@
-//! The ratios as bars, the copy as a line through them.
+//! Bar chart of a report: a bar for each ratio, a line for the copy.
 
 use super::report::{Report, micros};
 use crate::figure::chart::ticks;
 use crate::figure::{self, Anchor, Colour, FAINT, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, Scene, TITLE};
 
-/// Width of the bars' area.
+/// Width of the plot area.
 const WIDTH: f64 = 230.0;
-/// Height of a bar, and the room between those of two transforms.
+/// Height of a bar, and the gap between transforms.
 const BAR: f64 = 7.0;
 const GAP: f64 = 4.0;
-/// Room for the title and the legend, and for the axis below.
+/// Margins above the plot for title and legend, and below it for the axis.
 const TOP: f64 = 32.0;
 const BELOW: f64 = 28.0;
-/// Room on the right of the longest bar for its number.
+/// Margin right of the longest bar for its number.
 const NUMBERS: f64 = 24.0;
 
 fn colour(direction: &str) -> Colour {
     if matches!(direction, "forward" | "inverse adjoint") { LOW } else { HIGH }
 }
 
-/// A bar for each measurement, one colour for each direction.
+/// Draws a bar for each measurement, coloured by direction.
 pub fn draw(report: &Report) -> Scene {
     let results = &report.results;
     let labels: Vec<String> = results.iter().map(|m| figure::literal(&m.label)).collect();
     let left = 8.0 + labels.iter().map(|label| figure::advance(label, LABEL)).fold(60.0, f64::max) + 5.0;
     let longest = results.iter().map(|m| m.ratio).fold(1.0, f64::max);
     let x = |ratio: f64| left + WIDTH * ratio / longest;
-    // Where each bar begins: those of one transform touch.
+    // Bars of one transform touch.
     let new = |i: usize| i == 0 || labels[i] != labels[i - 1];
     let mut tops = Vec::with_capacity(results.len());
     let mut bottom = TOP + GAP / 2.0;

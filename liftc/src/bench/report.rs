@@ -1,4 +1,4 @@
-//! What comes out: a table, and JSON that says all that is needed to measure again.
+//! Benchmark reports: a table, and JSON with everything needed to repeat a measurement.
 
 use super::Way;
 use super::case::Case;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The version of the JSON's layout.
 const VERSION: u32 = 1;
 
-/// Everything that was measured in one run.
+/// All measurements of one run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     format: &'static str,
@@ -29,15 +29,15 @@ struct Machine {
     os: &'static str,
     architecture: &'static str,
     processor: Option<String>,
-    /// Threads that it runs at once.
+    /// Hardware threads available to the process.
     threads: usize,
 }
 
-/// What executes.
+/// The measured device.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum DeviceInfo {
-    /// This machine's processor, with so many threads.
+    /// This machine's processor, with the threads of the pool.
     Cpu { threads: usize },
     /// A CUDA device.
     Cuda {
@@ -48,36 +48,36 @@ pub enum DeviceInfo {
         l2_bytes: usize,
         /// The CUDA version that the driver supports.
         driver: String,
-        /// The driver's own version, where the system says it.
+        /// The driver's own version, if the system reports it.
         driver_release: Option<String>,
     },
     /// An OpenCL device.
     OpenCl { name: String, compute_units: u32 },
 }
 
-/// What was compared before anything was timed.
+/// Results of the verification before timing.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verified {
-    /// What the forward transform was held against, bit for bit, unless it says otherwise.
+    /// Reference of the forward transform. The comparison is bit for bit, unless the text says otherwise.
     pub forward_equals: &'static str,
-    /// The shape on which that was done: the transform's own, or a smaller one.
+    /// Compared shape: the transform's own, or a smaller one.
     pub forward_shape: Vec<usize>,
-    /// How far inverse(forward(x)) is from x, relative to the largest sample; integers came back bit for bit.
+    /// Largest error of inverse(forward(x)), relative to the largest sample; zero for integers.
     pub inverse_error: f64,
 }
 
-/// Of schedules that have not the bits of lifting.
+/// Reference text for schedules that reorder the arithmetic of lifting.
 pub const WITHIN_ROUNDING: &str = "the CPU plan within rounding";
 
-/// Times of a transform and of its unit.
+/// Times of a transform and of the reference copies.
 pub struct Timed {
     pub time: Spread,
     pub copy: Spread,
-    /// Of a copy past the caches, on a CPU that has one.
+    /// Times of the non-temporal copy, on CPUs that have one.
     pub streaming: Option<Spread>,
-    /// How many sets of arrays went round.
+    /// Number of array sets.
     pub sets: usize,
-    /// Bytes of all sources and targets of one direction.
+    /// Total bytes of the sources and targets of one direction.
     pub rotating: usize,
 }
 
@@ -85,12 +85,12 @@ pub struct Timed {
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Launch {
     schedule: &'static str,
-    /// The numbers of its shape.
+    /// Parameters of the launch shape.
     shape: BTreeMap<&'static str, u32>,
 }
 
 impl Launch {
-    /// The only one of a direction.
+    /// The launch of a direction that has exactly one.
     fn of(recipe: &Recipe, direction: Direction) -> Option<Launch> {
         let mut taken = recipe.choices.iter().filter(|choice| choice.direction == direction).map(|choice| choice.taken);
         let first = taken.next().filter(|first| first.launches == 1 && taken.all(|other| other.launches == 0))?;
@@ -105,33 +105,33 @@ pub struct Measurement {
     wavelet: String,
     sample: &'static str,
     shape: Vec<usize>,
-    /// How many images the first axis holds, where it is a batch.
+    /// Number of images, if the first axis is a batch.
     batch: Option<usize>,
     levels: u32,
     boundary: &'static str,
     pub direction: &'static str,
-    /// Rows begin at multiples of so many bytes; contiguous if null.
+    /// Row pitch in bytes; null for contiguous rows.
     pitch_bytes: Option<usize>,
     samples: usize,
     time_us: Spread,
-    /// A copy of the same samples, read once and written once, in the same run.
+    /// Times of a copy of the same samples, in the same run.
     copy_us: Spread,
-    /// What the copy reads and writes, in bytes a nanosecond.
+    /// Throughput of the copy in GB/s, reads and writes together.
     copy_gb_per_s: f64,
-    /// On a CPU, the same copy with stores past the caches; null where the processor has none.
+    /// Times of a copy with non-temporal stores on a CPU; null for processors without them.
     streaming_us: Option<Spread>,
-    /// The transform's median in units of the copy's.
+    /// Median time of the transform, in units of the copy's.
     pub ratio: f64,
-    /// Sets of arrays that were used in turn, and the bytes of their sources and targets.
+    /// Number of array sets, and the total bytes of their sources and targets.
     sets: usize,
     rotating_bytes: usize,
     workspace_bytes: usize,
-    /// What the planner was told: auto, or the schedule to take.
+    /// Requested schedule; `auto` leaves the choice to the planner.
     schedule: &'static str,
-    /// On a GPU the schedule of every level, finest first, and its blocks; on the CPU the schedules of the passes, each
-    /// once; of adjoints none.
+    /// Schedules taken. On a GPU: one for every level, finest first, with its blocks. On the CPU: the distinct
+    /// schedules of the passes. Empty for adjoints.
     schedules: Vec<String>,
-    /// The only launch, where the transform is one of a schedule for several axes: what `cargo xtask fit` reads.
+    /// The launch of a transform that is a single launch; `cargo xtask fit` reads it.
     launch: Option<Launch>,
     recipe: String,
     verified: Verified,
@@ -142,8 +142,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Those of a case's ways on a device, from the copy's times and theirs, in order, over so many sets of arrays, of
-    /// which sources and targets of one direction are `pair` bytes.
+    /// Measurements of all directions of a case. `times` holds the copy's times, then those of each direction in order.
+    /// Source and target of one set have `pair` bytes.
     pub fn all(
         case: &Case,
         times: Vec<Spread>,
@@ -169,7 +169,7 @@ impl Measurement {
         workspace_bytes: usize,
         verified: &Verified,
     ) -> Measurement {
-        // A recipe says nothing of adjoints.
+        // A recipe does not describe adjoints.
         let direction = match way {
             Way::Forward => Some(Direction::Forward),
             Way::Inverse => Some(Direction::Inverse),
@@ -218,17 +218,17 @@ impl Measurement {
         self.time_us.median
     }
 
-    /// Its times, in microseconds.
+    /// Times in microseconds.
     pub fn times(&self) -> &Spread {
         &self.time_us
     }
 
-    /// Those of the copy.
+    /// Times of the copy in microseconds.
     pub fn copies(&self) -> &Spread {
         &self.copy_us
     }
 
-    /// The schedules that it took.
+    /// Schedules taken.
     pub fn schedules(&self) -> &[String] {
         &self.schedules
     }
@@ -257,7 +257,7 @@ impl Report {
         }
     }
 
-    /// The device in a line.
+    /// One-line description of the device.
     pub fn device_text(&self) -> String {
         match &self.device {
             DeviceInfo::Cpu { threads } => {
@@ -275,7 +275,7 @@ impl Report {
         serde_json::to_string_pretty(self).expect("plain data becomes JSON") + "\n"
     }
 
-    /// Medians, with half the distance of the quartiles beside them.
+    /// A table of medians, with half the interquartile range.
     pub fn table(&self) -> String {
         let mut text = format!("{}\n", self.device_text());
         if self.results.is_empty() {
@@ -312,12 +312,12 @@ impl Report {
             );
         }
         if cached {
-            text += "* the arrays are less than 480 MiB together: some of it was found in a cache\n";
+            text += "* all arrays together are smaller than 480 MiB, so some of the data stays in a cache\n";
         }
         text + &self.verified()
     }
 
-    /// What was verified, in all.
+    /// A line that summarises the verification.
     fn verified(&self) -> String {
         let equals = self.results[0].verified.forward_equals;
         let smaller = self.results.iter().filter(|m| m.verified.forward_shape != m.shape).count();
@@ -340,7 +340,7 @@ impl Report {
     }
 }
 
-/// A time with a unit that suits it.
+/// A time, given in microseconds, with a suitable unit.
 pub fn micros(t: f64) -> String {
     match t {
         t if t < 1e3 => format!("{t:.2} µs"),
@@ -349,7 +349,7 @@ pub fn micros(t: f64) -> String {
     }
 }
 
-/// The processor's name, where the system says it.
+/// The processor's name, if the system reports it.
 fn processor() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -1,4 +1,4 @@
-//! Times, condensed.
+//! Statistics of repeated times.
 
 use crate::failure::Outcome;
 use serde::Serialize;
@@ -6,21 +6,21 @@ use serde::Serialize;
 /// The distribution of repeated times, in microseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Half of the times are shorter.
+    /// Second quartile.
     pub median: f64,
-    /// A quarter of them are shorter.
+    /// First quartile.
     pub q1: f64,
-    /// Three quarters are.
+    /// Third quartile.
     pub q3: f64,
-    /// The shortest.
+    /// Shortest time.
     pub min: f64,
-    /// The longest.
+    /// Longest time.
     pub max: f64,
-    /// How many times there are.
+    /// Number of times.
     pub runs: usize,
 }
 
-/// Times of several things, each taken over so many calls, in turns: whatever drifts drifts for all.
+/// Times several functions in turns, so that drift affects all alike. `calls` are the calls per time.
 pub fn in_turns<C: Copy>(
     repeats: usize,
     calls: &[C],
@@ -36,7 +36,10 @@ pub fn in_turns<C: Copy>(
 }
 
 impl Spread {
-    /// Of at least one time.
+    /// Condenses times in microseconds.
+    ///
+    /// # Panics
+    /// Without a time.
     pub fn of(mut times: Vec<f64>) -> Spread {
         times.sort_by(f64::total_cmp);
         let last = times.len() - 1;
@@ -55,7 +58,7 @@ impl Spread {
         }
     }
 
-    /// Half the distance of the quartiles, in per cent of the median.
+    /// Half the interquartile range, in per cent of the median.
     pub fn percent(&self) -> f64 {
         if self.median > 0.0 { 50.0 * (self.q3 - self.q1) / self.median } else { 0.0 }
     }
