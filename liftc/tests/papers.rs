@@ -78,6 +78,6 @@ fn coders_code_pictures() {
 #[test]
 fn what_is_no_table_is_told() {
     let bench = Bench::new();
-    bench.run("papers kucis-9").fails(2, "there is no table `kucis-9`");
+    bench.run("papers kucis-9").fails(2, "unknown table `kucis-9`");
     bench.run("papers kucis-1 --device cpu").fails(2, "are measured on CUDA devices");
 }

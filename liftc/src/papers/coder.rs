@@ -1,4 +1,4 @@
-//! Enfedaque 2017: table 3.1, with pictures of the user's in place of the thesis' own.
+//! Enfedaque 2017: table 3.1, with the user's pictures instead of the thesis' own.
 
 use super::table::{Row, Table, Unit, What};
 use crate::bench::codec::{LOSSLESS, OpenJpeg};
@@ -12,35 +12,34 @@ use lifting_codec::tables::{MAX_TABLES, Tables};
 use lifting_codec::{Codec, Image};
 use std::path::{Path, PathBuf};
 
-/// Side of a codeblock, and lanes of it: two columns each.
+/// Side of a codeblock, and its number of lanes: a lane has two columns.
 const SIDE: usize = 64;
 const LANES: f64 = 32.0;
 
-/// Turns of training.
+/// Iterations of training.
 const TURNS: usize = 8;
 
-/// Contexts of significance in whatever pass, of signs, and of refinement: see
-/// [`Context`](lifting_codec::block::Context).
+/// Contexts of significance in all passes, of signs, and of refinement. See [`Context`](lifting_codec::block::Context).
 const KINDS: [std::ops::Range<usize>; 3] = [0..27, 27..32, 32..CONTEXTS];
 
-/// A way to code losslessly.
+/// A lossless coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// OpenJPEG.
+    /// JPEG 2000, by OpenJPEG.
     Jpeg2000,
     /// Streams of `liftc encode --lossless --passes 3`.
     Own,
-    /// A codeword open for each two columns of a block.
+    /// Two columns of a block share a code word.
     WordPerLane,
-    /// One codeword for all of a block.
+    /// A block has a single code word.
     OneWord,
-    /// Tables that are fitted to the picture, a codeword for each two columns.
+    /// Tables trained on the picture; two columns share a code word.
     Fitted,
-    /// The same with one context for significance, one for signs and one for refinement.
+    /// Trained tables with one context each for significance, signs and refinement.
     OneContext,
 }
 
-/// Bits a sample, on average over pictures.
+/// Bits per sample, averaged over pictures.
 pub fn bits(pictures: &[PathBuf], coding: Coding) -> Outcome<f64> {
     let of = |path: &PathBuf| of(path, coding).map_err(|failure| failure.at(input_name(path)));
     let bits = pictures.iter().map(of).collect::<Outcome<Vec<f64>>>()?;
@@ -67,19 +66,18 @@ fn of(path: &Path, coding: Coding) -> Outcome<f64> {
     Ok(bits / samples)
 }
 
-/// What blocks are expected to take: their symbols, and half of a word for each that is open at the end, which bits
-/// that nothing predicts fill.
+/// Expected bits of blocks: their symbols, and half a code word for each one left open, which unpredicted bits fill.
 fn expected(blocks: &[Counts], tables: &Tables, words: f64) -> f64 {
     let block = |counts: &Counts| tables.cheapest(counts).1 + f64::from(counts.tail).max(8.0 * words);
     blocks.iter().filter(|counts| !counts.is_empty()).map(block).sum()
 }
 
-/// [`expected`] with tables of these blocks.
+/// Expected bits with tables trained on these blocks.
 fn fitted(blocks: &[Counts]) -> f64 {
     expected(blocks, &Tables::built_in().trained(blocks, MAX_TABLES, TURNS), LANES)
 }
 
-/// The symbols of each kind as one context has them.
+/// Symbol counts with the contexts of each kind merged into one.
 fn merged(counts: &Counts) -> Counts {
     let mut counts = counts.clone();
     for contexts in counts.symbols.iter_mut() {
@@ -94,7 +92,7 @@ fn merged(counts: &Counts) -> Counts {
 }
 
 pub fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
-    // Means over 18 pictures of four kinds: JPEG 2000, BPC-PaCo, one codeword, and one context.
+    // Means over 18 pictures of four kinds: JPEG 2000, BPC-PaCo, one code word, and one context.
     let ways = [
         ("JPEG 2000", Some(5.65), Coding::Jpeg2000),
         ("BPC-PaCo; here, streams with 3 passes", Some(5.70), Coding::Own),

@@ -4,10 +4,10 @@ use super::table::{Claim, Counter, Row, Spec, Table, Unit, Usage, What};
 use crate::failure::Outcome;
 use lifting::SampleType::{F32, I16};
 
-/// What the SDK's test finds of its 336 · 10⁹ bytes a second (table 2.5).
+/// Bandwidth measured by the SDK's test, of a peak of 336 · 10⁹ bytes per second (table 2.5).
 const TITAN: (&str, f64) = ("GeForce GTX TITAN Black", 234.0);
 
-/// The two transforms; the paper stores 16 bits of the 9/7 and computes in 32.
+/// The two transforms. The paper stores the 9/7 in 16 bits and computes it in 32.
 fn wavelet(lossy: bool, side: usize) -> Spec {
     let spec = if lossy { Spec::new("cdf97", F32, &[side; 2]) } else { Spec::new("legall53", I16, &[side; 2]) };
     Spec { stored: Some(2), ..spec }
@@ -17,7 +17,7 @@ fn name(lossy: bool) -> &'static str {
     if lossy { "9/7" } else { "5/3" }
 }
 
-/// Ways of [`register-blocks`](lifting_codegen::schedule::register_blocks::Build).
+/// Builds of [`register-blocks`](lifting_codegen::schedule::register_blocks::Build).
 const SHUFFLES: u32 = 0;
 const EXCHANGE: u32 = 1;
 const SHARED: u32 = 2;
@@ -28,7 +28,7 @@ fn blocks(rows: u32, build: u32) -> Option<(&'static str, Vec<(&'static str, u32
     Some(("register-blocks", vec![("rows", rows), ("warps", 4), ("build", build)]))
 }
 
-/// Samples moved, in M, of blocks with a halo of 2J samples a side: equation 2.4.
+/// Samples read and written per sample of the image, for blocks with a halo of 2J samples per side: equation 2.4.
 fn moved(width: f64, height: f64, pairs: f64) -> f64 {
     width * height / ((width - 4.0 * pairs) * (height - 4.0 * pairs)) + 1.0
 }
@@ -51,21 +51,21 @@ fn one() -> Table {
 }
 
 fn two() -> Outcome<Table> {
-    // Without halos and with them.
+    // Times without halos, and with them.
     let papers = [
         [[17.0, 23.0], [63.0, 74.0], [245.0, 279.0], [981.0, 1091.0]],
         [[19.0, 34.0], [67.0, 116.0], [255.0, 444.0], [1015.0, 1749.0]],
     ];
     let (mut rows, mut claims) = (Vec::new(), Vec::new());
     for (j, papers) in papers.into_iter().enumerate() {
-        // The largest increase that it finds.
+        // The largest increase in the paper.
         let most = [1.35, 1.80][j];
         for (side, [without, with]) in SIDES.into_iter().zip(papers) {
             let spec = Spec { blocks: blocks(20, MOVES), ..wavelet(j == 1, side) };
             let label = |how: &str| format!("{}, {side}², only moved, {how}", name(j == 1));
             rows.push(spec.row(label("with halos"), with)?);
             rows.push(spec.copy(label("no halos (a copy)"), without)?);
-            let else_ = "a warp stores rows of 60 bytes into each band, whose sectors at both ends it shares with the \
+            let else_ = "a warp stores rows of 60 bytes into each band and shares the sectors at both ends with the \
                          next warp: counted in sectors, that is 1.7 copies";
             claims.push(Claim::within(most, label("with halos"), label("no halos (a copy)"), else_));
         }
@@ -74,7 +74,7 @@ fn two() -> Outcome<Table> {
     Ok(Table { id: "enfedaque-2.2", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
 }
 
-/// Block heights: figure 2.5, whose numbers are not printed.
+/// Height of blocks: figure 2.5, whose numbers are not printed.
 fn heights() -> Outcome<Table> {
     let mut rows = Vec::new();
     for lossy in [false, true] {
@@ -94,7 +94,7 @@ fn heights() -> Outcome<Table> {
     Ok(Table { id: "enfedaque-2.3", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
 }
 
-/// Instructions by height of blocks: table 2.3. All five levels are counted, as there.
+/// Instructions by height of blocks: table 2.3. As in the paper, all five levels are counted.
 fn instructions() -> Outcome<Table> {
     let papers = [70655.0, 45153.0, 39749.0, 37106.0, 35599.0, 34604.0, 34222.0];
     let heights = [10, 20, 30, 40, 50, 60, 70];
@@ -109,11 +109,11 @@ fn instructions() -> Outcome<Table> {
     };
     let claims = heights.windows(2).map(taller).collect();
     let title =
-        "Enfedaque 2017, table 2.3: instructions of warps by heights of blocks, five levels of 7168², in thousands";
+        "Enfedaque 2017, table 2.3: instructions of warps by height of blocks, five levels of 7168², in thousands";
     Ok(Table { id: "enfedaque-2.3-counts", title, device: TITAN, unit: Unit::Number, rows, claims })
 }
 
-/// Registers of a thread, and occupancy, by height of blocks: table 2.3.
+/// Registers per thread and occupancy, by height of blocks: table 2.3.
 fn registers() -> Outcome<Table> {
     let papers =
         [(10, 34.0, 69.0), (20, 57.0, 45.0), (30, 78.0, 33.0), (40, 97.0, 22.0), (50, 121.0, 22.0), (60, 141.0, 16.0)];
@@ -125,7 +125,7 @@ fn registers() -> Outcome<Table> {
         rows.push(spec.used(Usage::Occupancy, label(height, "occupancy, %"), occupancy)?);
     }
     let claims = [20, 30, 40, 50, 60, 70].map(|height| {
-        let else_ = "blocks are compiled for so many at once, and the compiler takes what registers these leave";
+        let else_ = "launch bounds request resident blocks, and the compiler uses all registers that they leave";
         Claim::new(label(height - 10, "registers"), label(height, "registers"), else_)
     });
     let title = "Enfedaque 2017, table 2.3: registers of a thread, and occupancy, by heights of blocks";
@@ -133,9 +133,9 @@ fn registers() -> Outcome<Table> {
     Ok(Table { id: "enfedaque-2.3-registers", title, device: TITAN, unit: Unit::Number, rows, claims })
 }
 
-/// Instructions and sectors of the method, of van der Laan's, and of the method in shared memory: table 2.4.
+/// Instructions and sectors of the paper's method, of van der Laan's, and of the method in shared memory: table 2.4.
 fn counts() -> Outcome<Table> {
-    /// Instructions of the method, of [8] and in shared memory; accesses of the method and of [8].
+    /// Instructions of the method, of reference [8], and in shared memory; accesses of the method and of [8].
     const PAPERS: [[[f64; 5]; 4]; 2] = [
         [
             [982.0, 3554.0, 1618.0, 208.0, 348.0],
@@ -215,7 +215,7 @@ fn bound() -> Outcome<Table> {
             let spec = Spec { blocks: blocks(20, build), ..wavelet(lossy, 8192) };
             rows.push(spec.row(label(how), None)?);
         }
-        let else_ = "instructions limit, not memory: this device's memory has grown more than its processors";
+        let else_ = "instructions are the limit, not memory: on this device, bandwidth has grown more than throughput";
         claims.push(Claim::new(label("arithmetic operations"), label("global memory accesses"), else_));
     }
     let title = "Enfedaque 2017, figure 2.8: what bounds blocks of 64 × 20, one level";
@@ -230,9 +230,9 @@ fn six() -> Outcome<Table> {
             let five = |schedule| Spec { levels: 5, schedule, ..wavelet(j == 1, side) };
             rows.push(five("register-blocks").row(format!("{}, {side}²", name(j == 1)), paper)?);
             rows.push(five("auto").row(format!("{}, {side}², plan", name(j == 1)), None)?);
-            // That time follows the bandwidth of devices.
-            let else_ = "launches and the wait for memory do not become shorter as bandwidth grows: a small level \
-                         takes as long as on slower devices, and a large one stores parts of sectors";
+            // Claim: time follows the bandwidth of devices.
+            let else_ = "latency of launches and memory does not shrink as bandwidth grows: a small level \
+                         takes as long as on slower devices, and a large one stores partial sectors";
             claims.push(Claim::no_more_copies(format!("{}, {side}²", name(j == 1)), else_));
         }
     }

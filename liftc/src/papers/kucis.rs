@@ -4,14 +4,14 @@ use super::table::{Claim, Spec, Table, Unit};
 use crate::failure::Outcome;
 use lifting::SampleType::F32;
 
-/// 1 and 10 Mpel.
+/// Images of 1 and 10 Mpel.
 const SIZES: [(&str, [usize; 2]); 2] = [("1 Mpel", [1024, 1024]), ("10 Mpel", [2560, 4096])];
 
-/// Bytes a second by width and clock of its memory: 384 bits at 4.008 GT/s, 64 bits at 1.6 GT/s.
+/// Bandwidth in 10⁹ bytes per second, from width and clock: 384 bits at 4.008 GT/s, and 64 bits at 1.6 GT/s.
 const GTX: (&str, f64) = ("GeForce GTX 580", 192.4);
 const NVS: (&str, f64) = ("NVS 4200M", 12.8);
 
-/// A method as the paper calls it, its figures for 1 and 10 Mpel, and the schedule.
+/// The paper's name of a method, its figures for 1 and 10 Mpel, and the schedule here.
 type Method = (&'static str, [f64; 2], &'static str);
 
 fn table(
@@ -39,28 +39,25 @@ fn table(
 const FOUR_PAIRS: [&str; 3] = [
     "Horiz-Blazewicz2012-4",
     "Horiz-Blazewicz2012-1",
-    "a thread that does less is one of more, and these hide what others wait for",
+    "less work per thread means more threads, which hide the latency",
 ];
 const NO_BARRIERS: [&str; 3] = [
     "Horiz-Blazewicz2012-4",
     "Horiz-Laan2009",
-    "barriers of small blocks cost little where many are resident, and lifting twice costs instructions",
+    "with many resident blocks, barriers cost little, while redundant lifting costs instructions",
 ];
 const STEPS: [&str; 3] = [
     "Horiz-Blazewicz2012-4",
     "Horiz-Galiano2011",
-    "filters of 9 and 7 taps take more instructions, which the wait for memory hides",
+    "filters of 9 and 7 taps take more instructions, which memory latency hides",
 ];
 const PROPOSED: [&str; 3] = [
     "Vert-Proposed",
     "Vert-Laan2009",
-    "a block walks a whole strip, so there are fewer blocks than there is room for; theirs are cut in chunks here",
+    "a block walks a whole strip, so too few blocks are resident; the other schedule divides strips into chunks",
 ];
-const TRANSPOSED: [&str; 3] = [
-    "Vert-Proposed",
-    "Vert-Blazewicz2012",
-    "the image is in the cache when it is transposed, and there are more blocks",
-];
+const TRANSPOSED: [&str; 3] =
+    ["Vert-Proposed", "Vert-Blazewicz2012", "the image is cached when it is transposed, and there are more blocks"];
 
 pub fn tables() -> Outcome<Vec<Table>> {
     let horizontal = |figures: [[f64; 2]; 4]| {

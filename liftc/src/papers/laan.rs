@@ -5,10 +5,10 @@ use crate::bench::Way;
 use crate::failure::Outcome;
 use lifting::SampleType::{F32, I16, I32};
 
-/// 86.4 · 10⁹ bytes a second, as section V-C has it.
+/// Bandwidth in 10⁹ bytes per second, from section V-C.
 const DEVICE: (&str, f64) = ("GeForce 8800 GTX", 86.4);
 
-/// The paper's wavelets as they are called here.
+/// The paper's names of wavelets, and the catalogue's.
 const WAVELETS: [(&str, &str); 6] = [
     ("Haar", "haar_vc2_0"),
     ("DD (9,7)", "dd97"),
@@ -27,7 +27,7 @@ fn spec(wavelet: usize, way: Way, levels: u32, schedule: &'static str) -> Spec {
 const WAYS: [(Way, &str); 2] = [(Way::Forward, "analysis"), (Way::Inverse, "synthesis")];
 
 fn three() -> Outcome<Table> {
-    // Transposed and theirs.
+    // Times of the transposed method, and of the paper's.
     let figures: [[[Option<f64>; 2]; 6]; 2] = [
         [
             [Some(5.58), Some(0.80)],
@@ -56,7 +56,7 @@ fn three() -> Outcome<Table> {
             claims.push(Claim::new(
                 label("sliding window"),
                 label("transposed"),
-                "there are few strips, each a walk of many turns; and this image is in the cache when it is transposed",
+                "there are few strips, each a walk of many turns, and this image is cached when it is transposed",
             ));
         }
     }
@@ -64,7 +64,7 @@ fn three() -> Outcome<Table> {
     claims.push(Claim::new(
         "Haar, analysis, sliding window",
         "Haar, analysis, naive columns",
-        "a block a column finds in the cache what its neighbours loaded",
+        "a block per column finds its neighbours' loads in the cache",
     ));
     let title = "van der Laan 2011, table III: three levels of 1920 × 1080, 16 bit";
     Ok(Table { id: "laan-3", title, device: DEVICE, unit: Unit::Milliseconds, rows, claims })
@@ -94,7 +94,7 @@ fn four() -> Outcome<Table> {
                 rows.push(one("shared").row(format!("{name}, {text}, {pass}"), figure)?);
                 rows.push(one("auto").row(format!("{name}, {text}, {pass}, plan"), None)?);
             }
-            // The most that the paper has is 1.36; it calls that not significantly slower.
+            // The paper's ratios reach 1.36, which it calls not significantly slower.
             let of = |pass: &str| format!("{name}, {text}, {pass}");
             claims.push(Claim::within(1.4, of("vertical"), of("horizontal"), FEW_STRIPS));
         }
@@ -150,7 +150,7 @@ fn six() -> Outcome<Table> {
             rows.push(volume("shared").row(format!("{name}, {text}"), figure)?);
             rows.push(volume("auto").row(format!("{name}, {text}, plan"), None)?);
             let else_ =
-                "barriers of a walk take as long as on slower memory, and a copy takes a fiftieth of what it took";
+                "the barriers of a walk take as long as on slower memory, and a copy takes a fiftieth of the time";
             claims.extend(figure.map(|_| Claim::no_more_copies(format!("{name}, {text}"), else_)));
         }
     }
@@ -158,7 +158,7 @@ fn six() -> Outcome<Table> {
     Ok(Table { id: "laan-6", title, device: DEVICE, unit: Unit::Milliseconds, rows, claims })
 }
 
-/// Section V-B.6 has its times in the text. The paper's are of 16 bits; filters are for real samples.
+/// Section V-B.6, which states times in the text. The paper's samples have 16 bits; filters here require real samples.
 fn convolution() -> Outcome<Table> {
     let (mut rows, mut claims) = (Vec::new(), Vec::new());
     for ((way, text), figure) in WAYS.into_iter().zip([3.4, 5.0]) {
@@ -170,8 +170,8 @@ fn convolution() -> Outcome<Table> {
         claims.push(Claim::new(
             label("sliding window"),
             label("convolution"),
-            "a barrier a step makes a block wait as often as there are steps, and filters take one; the wait for \
-             memory hides their instructions",
+            "lifting has a barrier per step, and filters have one in all; memory latency hides their \
+             instructions",
         ));
     }
     let title = "van der Laan 2011, section V-B.6: lifting against convolution, three levels of 1920 × 1080, 9/7 f32";
@@ -186,8 +186,8 @@ fn nine() -> Outcome<Table> {
         rows.push(of("shared").row(format!("{side} × {side}"), None)?);
         rows.push(of("auto").row(format!("{side} × {side}, plan"), None)?);
     }
-    // Time is proportional to size from the smallest image on.
-    let else_ = "a pass of a small image takes as long as a launch and a walk down a strip do, whatever its width";
+    // Claim: time is proportional to size, from the smallest image on.
+    let else_ = "the time of a small image is that of a launch and of a walk down a strip, whatever its width";
     let label = |side: usize| format!("{side} × {side}");
     let claims = SIDES.windows(2).map(|pair| Claim::within(1.0 / 3.0, label(pair[0]), label(pair[1]), else_)).collect();
     let title = "van der Laan 2011, figure 9: three levels of the Daubechies (9,7) by size, 16 bit";

@@ -1,9 +1,8 @@
-//! `liftc papers`: the tables of papers, measured here, beside the papers' figures, with what plans take as one more
-//! row.
+//! `liftc papers`: measures the tables of papers on this machine, with the papers' figures and a row for plans.
 //!
-//! `table` says what a table is; `laan`, `kucis`, `enfedaque`, `coder`, `paco` and `others` are those of the papers. A
-//! row that is a transform is a case of `liftc bench`, and measured, and verified, as there. `predict` says what is
-//! predicted where there is no device, `report` is what comes out.
+//! `table` defines tables; `laan`, `kucis`, `enfedaque`, `coder`, `paco` and `others` hold those of the papers. A
+//! transform in a row is a case of `liftc bench`, and is measured and verified in the same way. `predict` predicts
+//! times without a device, and `report` writes results.
 
 mod coder;
 mod enfedaque;
@@ -26,14 +25,14 @@ use report::{Found, Report};
 use std::path::PathBuf;
 use table::{Table, Usage, What};
 
-/// All tables, in the order of the papers; those of coders are of these pictures.
+/// All tables, in the order of the papers; tables of coders use these pictures.
 fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
     let coders = [coder::tables(pictures)?, paco::tables(pictures)];
     let tables = [laan::tables()?, kucis::tables()?, enfedaque::tables()?];
     Ok(tables.into_iter().chain(coders).chain([others::tables()?]).flatten().collect())
 }
 
-/// Measures the tables that were asked for.
+/// Measures the requested tables.
 pub fn run(args: &PapersArgs) -> Outcome {
     let all = tables(&args.pictures)?;
     if args.list {
@@ -41,8 +40,8 @@ pub fn run(args: &PapersArgs) -> Outcome {
         return print(&lines.collect::<String>());
     }
     if let Some(unknown) = args.tables.iter().find(|id| all.iter().all(|table| table.id != **id)) {
-        let help = "`liftc papers --list` prints those that there are";
-        return Err(usage(format!("there is no table `{unknown}`")).help(help));
+        let help = "`liftc papers --list` prints all tables";
+        return Err(usage(format!("unknown table `{unknown}`")).help(help));
     }
     if let Some(path) = &args.json {
         check_distinct(&[], &[path])?;
@@ -60,7 +59,7 @@ pub fn run(args: &PapersArgs) -> Outcome {
             }
         };
         let rows = table.rows.iter().enumerate().map(|(n, row)| {
-            // A row takes seconds where kernels are compiled for it; what is counted or predicted does not.
+            // Report progress for measured rows: a row takes seconds if its kernels are compiled.
             if runner.is_some() && row.what.is_measured() {
                 say(&format!(", {} of {}: {}", n + 1, table.rows.len(), row.label));
             }
@@ -82,7 +81,7 @@ pub fn run(args: &PapersArgs) -> Outcome {
         let text = report.add(table, rows);
         print(&text)?;
         say("");
-        // After every table: what has been measured is there even if the rest takes too long.
+        // Write after every table, so that an interrupted run keeps its results.
         if let Some(path) = &args.json {
             write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
         }
@@ -100,11 +99,11 @@ pub fn run(args: &PapersArgs) -> Outcome {
     }
 }
 
-/// The device, if there is one; a note where there is none and none was named.
+/// CUDA device for the measurement. Without one, prints a note if none was requested.
 fn runner(args: &PapersArgs) -> Outcome<Option<Runner>> {
     let device = match args.device {
         DeviceArg::Cpu | DeviceArg::OpenCl(_) => {
-            return Err(usage("papers' tables are measured on CUDA devices").help("leave --device out"));
+            return Err(usage("`liftc papers` measures on CUDA devices only").help("leave --device out"));
         }
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal).map_err(input)?,
         DeviceArg::Best => match Device::cuda(0) {
@@ -112,8 +111,8 @@ fn runner(args: &PapersArgs) -> Outcome<Option<Runner>> {
             Err(why) => {
                 let why = why.to_string().replace(", or use the CPU", "");
                 eprint_quietly(&format!(
-                    "note: measuring needs a CUDA device and NVRTC: {why}. These are the papers' figures, and what is \
-                     predicted for an H200\n"
+                    "note: measuring needs a CUDA device and NVRTC: {why}. The tables have the papers' figures, and \
+                     predictions for an H200\n"
                 ));
                 return Ok(None);
             }
@@ -146,7 +145,7 @@ fn measure(runner: &mut Runner, what: &What, repeats: usize) -> Outcome<Found> {
             let copies = rows.first().ok_or_else(|| input("nothing was measured"))?.copies().clone();
             Ok(Found::measured(copies.clone(), copies, Vec::new()))
         }
-        What::Derived(_) | What::Counted { .. } | What::Coded { .. } => Err(input("nothing is measured for it")),
+        What::Derived(_) | What::Counted { .. } | What::Coded { .. } => Err(input("this row is not measured")),
     }
 }
 
@@ -156,7 +155,7 @@ mod tests {
     use std::collections::BTreeSet;
     use table::Claim;
 
-    /// Tables have names of their own, rows of a table too, and claims are about rows that there are.
+    /// Tables have distinct names, as have the rows of a table, and claims refer to existing rows.
     #[test]
     fn tables_are_sound() {
         let all = tables(&[]).expect("the catalogue has all wavelets");
@@ -172,7 +171,7 @@ mod tests {
         }
     }
 
-    /// What follows from shapes is what the paper prints.
+    /// Numbers derived from shapes equal the paper's.
     #[test]
     fn halos_move_what_the_paper_says() {
         let all = tables(&[]).expect("the catalogue has all wavelets");

@@ -6,13 +6,13 @@ use crate::bench::cuda::Transfer;
 use crate::failure::Outcome;
 use lifting::SampleType::{F32, I16};
 
-/// One of its two processors: 448 bits at 2 GT/s.
+/// Bandwidth of one of its two processors: 448 bits at 2 GT/s.
 const GTX: (&str, f64) = ("GeForce GTX 295", 111.9);
-/// 64 bits at 1.8 GT/s.
+/// Bandwidth of 64 bits at 1.8 GT/s.
 const GT: (&str, f64) = ("GeForce GT 720M", 14.4);
 
 fn matela_1() -> Table {
-    // A byte a sample would be 2.1 MB; 1.9 · 10⁹ bytes a second is what 0.40 ms and 4.7 GB/s make.
+    // A byte per sample makes 2.1 MB; 0.40 ms and 4.7 GB/s make 1.9 MB.
     let bytes = 1920 * 1080;
     let row = |label, paper, pinned| Row::new(label, paper, What::Transfer(Transfer { bytes, pinned, back: false }));
     let rows = vec![row("malloc()", 0.40, false), row("cudaMallocHost()", 0.33, true)];
@@ -31,7 +31,7 @@ fn matela_2() -> Outcome<Table> {
             let spec = Spec::new(wavelet, sample, &[height, width]);
             let tiled = Spec { tile: Some(vec![32, 32]), ..spec.clone() };
             let own = Spec { schedule: "lone-tile", ..tiled.clone() };
-            // The paper does not say which filter its times are of.
+            // The paper does not name the filter of its times.
             rows.push(own.row(label("tiles of 32 × 32"), paper)?);
             rows.push(tiled.row(label("tiles of 32 × 32, plan"), None)?);
             rows.push(Spec { schedule: "tile", ..spec.clone() }.row(label("tiles with halo"), None)?);
@@ -40,16 +40,16 @@ fn matela_2() -> Outcome<Table> {
                 label("tiles of 32 × 32"),
                 "a block of 512 threads waits at a barrier after each step, which faster memory does not shorten",
             ));
-            // What tiles that know nothing of one another are for.
+            // The claimed advantage of independent tiles.
             claims.push(Claim::new(
                 label("tiles of 32 × 32"),
                 label("tiles with halo"),
-                "each row of tiles is a launch of its own, and all threads wait after each step; halos are read from \
+                "each row of tiles is a launch, and all threads wait after each step; halos are read from \
                  the cache",
             ));
         }
     }
-    let title = "Matela 2009, tables 2 and 3: tiles that know nothing of one another, one level";
+    let title = "Matela 2009, tables 2 and 3: independent tiles, one level";
     Ok(Table { id: "matela-2", title, device: GTX, unit: Unit::Milliseconds, rows, claims })
 }
 
@@ -67,7 +67,7 @@ fn lattice(id: &'static str, title: &'static str, wavelet: &'static str) -> Outc
         claims.push(Claim::new(
             format!("{side}², lattice"),
             format!("{side}², a barrier a stage"),
-            "a block has whole vectors: fewer of its blocks are there at once than of those that have pieces",
+            "a block holds whole vectors, so fewer blocks are resident than with parts of vectors",
         ));
     }
     Ok(Table { id, title, device: GT, unit: Unit::Milliseconds, rows, claims })

@@ -1,5 +1,5 @@
-//! Enfedaque 2017, tables 4.2 to 4.6: BPC-PaCo on a GPU, a GeForce GTX TITAN X there, with a picture of the user's in
-//! place of satellites'. The 9/7 of 5 levels is quantised by steps of 1 in a band of norm 1; a coefficient has 4 bytes.
+//! Enfedaque 2017, tables 4.2 to 4.6: BPC-PaCo on a GeForce GTX TITAN X. The user's picture takes the place of
+//! satellite images. The 9/7 of 5 levels is quantised by steps of 1 in a band of norm 1; a coefficient has 4 bytes.
 
 use super::report::Found;
 use super::table::{Claim, Row, Table, Unit, Usage, What};
@@ -14,29 +14,29 @@ use lifting_codec::block::kernel::encoder;
 use lifting_codec::{Codec, Image};
 use std::path::PathBuf;
 
-/// Its memory, of 336.5 · 10⁹ bytes a second.
+/// Device of the thesis, with its bandwidth in 10⁹ bytes per second.
 const TITAN_X: (&str, f64) = ("GeForce GTX TITAN X", 336.5);
 
 const WAYS: [(Passes, &str); 2] = [(Passes::Two, "2 passes"), (Passes::Three, "3 passes")];
 
-/// Bytes of a coefficient.
+/// Bytes per coefficient.
 const COEFFICIENT: usize = 4;
 
-/// What of the coder is asked for.
+/// Measured property of the coder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// The time of coding all codeblocks, tables being chosen for them.
+    /// Time of encoding all codeblocks, including the choice of tables.
     Encoding,
-    /// The time of decoding them.
+    /// Time of decoding all codeblocks.
     Decoding,
-    /// What the compiler gives the kernel that codes.
+    /// Resources of the encoding kernel as compiled.
     Used(Usage),
 }
 
-/// A picture that is coded on the device.
+/// A picture to code on the device.
 #[derive(Clone, Debug)]
 pub struct Coder {
-    /// Whose samples are repeated; without one nothing is measured.
+    /// Source of the samples, repeated to the size. Without a picture nothing is measured.
     pub picture: Option<PathBuf>,
     pub side: usize,
     pub block: [usize; 2],
@@ -45,12 +45,12 @@ pub struct Coder {
 }
 
 impl Coder {
-    /// Samples, and bytes that a copy of all coefficients reads and writes.
+    /// Number of samples, and bytes that a copy of all coefficients reads and writes.
     pub fn size(&self) -> [usize; 2] {
         [self.side * self.side, 2 * COEFFICIENT * self.side * self.side]
     }
 
-    /// What there is of it on a device; nothing without a picture.
+    /// Measures the property on a device. The result is empty without a picture.
     pub fn measure(&self, runner: &Runner, repeats: usize) -> Outcome<Found> {
         if let Of::Used(of) = self.of {
             let [registers, occupancy] = runner.usage_of(&encoder(self.passes.into()))?;
@@ -66,7 +66,7 @@ impl Coder {
     }
 }
 
-/// The first component of a picture, to and fro along both axes, as often as it has to be.
+/// First component of a picture, repeated by reflection along both axes.
 fn repeated(image: &Image, side: usize) -> Image {
     let fold = |at: usize, size: usize| if (at / size).is_multiple_of(2) { at % size } else { size - 1 - at % size };
     let row = |y: usize| {
@@ -76,7 +76,7 @@ fn repeated(image: &Image, side: usize) -> Image {
     Image { height: side, width: side, components: 1, samples: (0..side).flat_map(row).collect(), ..*image }
 }
 
-/// Those of the coder's tables, with the first of these pictures.
+/// Tables of the coder, for the first of these pictures.
 pub fn tables(pictures: &[PathBuf]) -> Vec<Table> {
     let coder = |side: usize, block: [usize; 2], passes: Passes, of: Of| {
         What::Coder(Coder { picture: pictures.first().cloned(), side, block, passes, of })
@@ -84,7 +84,7 @@ pub fn tables(pictures: &[PathBuf]) -> Vec<Table> {
     let whole = [64, 64];
     let table = |id, title, unit, rows, claims| Table { id, title, device: TITAN_X, unit, rows, claims };
 
-    // The thesis limits registers from 16 to 128, and takes 32.
+    // The thesis varies the register limit from 16 to 128, and uses 32.
     let best = [[32.0, 89.0], [32.0, 89.0]];
     let used = WAYS.into_iter().zip(best).flat_map(|((passes, name), papers)| {
         [(Usage::Registers, "registers"), (Usage::Occupancy, "occupancy, %")].into_iter().zip(papers).map(
@@ -162,7 +162,7 @@ pub fn tables(pictures: &[PathBuf]) -> Vec<Table> {
         Vec::new(),
     );
 
-    // Rows by columns; the thesis has 96 and 128 rows as well, which are more than a block has here.
+    // Rows by columns; the thesis also has 96 and 128 rows, which exceed the largest block here.
     let papers = [
         ([16, 64], [None; 4]),
         ([32, 64], [10.42, 14.13, 11.21, 15.32].map(Some)),

@@ -1,5 +1,5 @@
-//! What rows are predicted to take on an H200, where none is at hand: by the model that plans choose by, and by that of
-//! van der Laan et al., from what the interpreter counts of a small image's launches.
+//! Predictions of times on an H200, without a device: by the planner's model, and by that of van der Laan et al., from
+//! operations that the interpreter counts in the launches of a small image.
 
 use super::report::Found;
 use super::table::{Counter, What};
@@ -11,19 +11,19 @@ use lifting_codegen::ir::interp::{self, Buffer, Counts};
 use lifting_codegen::machine::Machine;
 use lifting_planner::{Arg, Array, List, Problem, Program, Region, Schedule, Tuning, contiguous};
 
-/// Samples of an image that is counted, at most.
+/// Largest counted image, in samples.
 const SMALL: usize = 1 << 16;
-/// Bytes a second that a copy moves on an H200, in 10⁹: `docs/performance.md`.
+/// Throughput of a copy on an H200, in 10⁹ bytes per second: `docs/performance.md`.
 const COPY: f64 = 4.1e3;
 
-/// Copies that a row is predicted to take; none of what is no transform.
+/// Predicted time of a row in copies; `None` for rows that are not transforms.
 pub fn predict(what: &What) -> Found {
     let What::Transform(case) = what else { return Found::Predicted([None; 2]) };
     let planned = with_sample!(case.sample, planned(case)).ok().flatten();
     Found::Predicted([planned, with_sample!(case.sample, counted(case)).ok()])
 }
 
-/// What the model of plans says. Of passes, and tiles, that are asked for by a paper's name it knows nothing.
+/// Prediction by the planner's model, which does not cover passes and tiles requested by a paper's name.
 fn planned<T: Sample>(case: &Case) -> Outcome<Option<f64>> {
     let is_unknown = match case.schedule {
         Schedule::Axis(_) => true,
@@ -41,7 +41,7 @@ fn planned<T: Sample>(case: &Case) -> Outcome<Option<f64>> {
     Ok(Some(choices.map(|choice| choice.taken.time * samples(&choice.shape) / first).sum()))
 }
 
-/// The launches of a case in an image of this shape.
+/// Launches of a case for an image of this shape.
 fn program<T: Sample>(case: &Case, shape: &[usize]) -> Outcome<Program> {
     let plan = case.plan_of::<T>(shape, &Device::Interpreter)?;
     let recipe = plan.recipe();
@@ -60,12 +60,12 @@ fn program<T: Sample>(case: &Case, shape: &[usize]) -> Outcome<Program> {
     Program::new(&problem, T::KIND, &strides, &strides, &tuning).map_err(input)
 }
 
-/// Those of analysis or of synthesis.
+/// Launches of analysis or synthesis.
 fn list<'a>(case: &Case, program: &'a Program) -> &'a List {
     if case.ways.contains(&Way::Forward) { &program.forward } else { &program.inverse[0] }
 }
 
-/// What each launch of a smaller image does, all but its size alike, and how many threads its blocks have.
+/// Counted operations and block size of each launch for a smaller image, whose launches differ in size only.
 fn launches<T: Sample>(case: &Case, shape: &[usize]) -> Outcome<Vec<(Counts, u32)>> {
     let program = program::<T>(case, shape)?;
     let scalar = lifting_planner::scalar_of(T::KIND);
@@ -82,10 +82,10 @@ fn launches<T: Sample>(case: &Case, shape: &[usize]) -> Outcome<Vec<(Counts, u32
     list(case, &program).launches.iter().map(count).collect()
 }
 
-/// Blocks along an axis of an image that is counted: so many that rows, and those of bands, begin at whole sectors.
+/// Blocks per axis of a counted image, such that rows of the image and of bands begin at whole sectors.
 const BLOCKS: usize = 8;
 
-/// The shape of a smaller image, and whether it is of whole blocks, as one of blocks that are asked for is.
+/// Shape of a smaller image, and whether it consists of whole blocks, as for requested block shapes.
 fn smaller<T: Sample>(case: &Case) -> Outcome<(Vec<usize>, bool)> {
     let shape = case.affordable(SMALL);
     let Some(warps) = case.blocks.and_then(|blocks| blocks.get("warps")) else { return Ok((shape, false)) };
@@ -95,7 +95,7 @@ fn smaller<T: Sample>(case: &Case) -> Outcome<(Vec<usize>, bool)> {
     Ok((vec![rows * warps as usize, columns], true))
 }
 
-/// Thousands of what is counted of a level, over so many levels.
+/// Thousands of counted operations, over `levels` levels.
 pub fn thousands(case: &Case, levels: u32, of: Counter) -> Outcome<f64> {
     with_sample!(case.sample, thousands_of(case, levels, of))
 }
@@ -106,14 +106,14 @@ fn thousands_of<T: Sample>(case: &Case, levels: u32, of: Counter) -> Outcome<f64
     let samples = case.samples() as f64 / shape.iter().product::<usize>() as f64;
     let whole = program::<T>(case, &case.shape)?;
     let blocks = |launch: &lifting_planner::Launch| launch.grid.iter().map(|&n| f64::from(n)).product::<f64>();
-    // Blocks of passes have rows and strips, as long as the image.
+    // Blocks of passes depend on the image: they have rows and strips of its length.
     let times = |launch, counts: &Counts| if of_blocks { blocks(launch) / counts.blocks as f64 } else { samples };
     let found = list(case, &whole).launches.iter().zip(&small);
     let level: f64 = found.map(|(launch, (counts, _))| of.of(counts) * times(launch, counts)).sum();
     Ok(level * (0..levels).map(|level| 0.25f64.powi(level as i32)).sum::<f64>() * 1e-3)
 }
 
-/// What equations 3 to 6 say of the launches of a smaller image.
+/// Prediction by equations 3 to 6, from the launches of a smaller image.
 fn counted<T: Sample>(case: &Case) -> Outcome<f64> {
     let shape = case.affordable(SMALL);
     let (device, samples) = (analytic::Device::H200, shape.iter().product::<usize>());
@@ -134,7 +134,7 @@ struct Arrays {
     scratch: Vec<Option<Buffer>>,
 }
 
-/// What a launch does, on what its arrays hold.
+/// Operations of a launch on these arrays.
 fn count(arrays: &Arrays, launch: &lifting_planner::Launch, made: &lifting_planner::Made) -> Outcome<Counts> {
     let mut args = Vec::new();
     for arg in &launch.args {
@@ -148,7 +148,7 @@ fn count(arrays: &Arrays, launch: &lifting_planner::Launch, made: &lifting_plann
                         arrays.scratch[Region::index(region)].as_ref().ok_or_else(|| input("no such scratch"))?
                     }
                 };
-                // What it writes is forgotten: samples do not matter to what is counted.
+                // Results are discarded: samples do not influence the counts.
                 interp::Arg::Buffer(whole.tail(offset.max(0) as usize))
             }
         });

@@ -1,4 +1,4 @@
-//! What comes out of `liftc papers`: text, JSON, and a figure a table.
+//! Reports of `liftc papers`: text, JSON, and a figure per table.
 
 use super::table::{Claim, Row, Table, Unit, What};
 use crate::bench::Spread;
@@ -6,15 +6,15 @@ use crate::bench::report::DeviceInfo;
 use crate::figure::{self, Anchor, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, Scene, TITLE};
 use serde::Serialize;
 
-/// What was found for a row.
+/// Result of a row.
 pub enum Found {
-    /// Times of it, and of a copy of the same data, in microseconds; and what was launched.
+    /// Times of the row and of a copy of the same data, in microseconds, with the schedules used.
     Measured { times: Box<[Spread; 2]>, schedules: Vec<String> },
-    /// Copies that it is predicted to take: by the model of plans, and by that of van der Laan et al.
+    /// Predicted time in copies: by the planner's model, and by that of van der Laan et al.
     Predicted([Option<f64>; 2]),
-    /// A number.
+    /// A derived number.
     Derived(f64),
-    /// Why there is none.
+    /// Reason of a failure.
     Failed(String),
 }
 
@@ -23,7 +23,7 @@ impl Found {
         Found::Measured { times: Box::new([times, copies]), schedules }
     }
 
-    /// Copies that it takes.
+    /// Time in copies.
     fn copies(&self) -> Option<f64> {
         match self {
             Found::Measured { times, .. } => Some(times[0].median / times[1].median),
@@ -46,30 +46,30 @@ pub struct Report {
 struct Section {
     table: &'static str,
     title: &'static str,
-    /// Of the paper's figures.
+    /// Device of the paper's figures.
     paper_device: &'static str,
     paper_gb_per_s: f64,
     unit: &'static str,
     rows: Vec<Line>,
-    /// What the paper concludes, and whether it is so here.
+    /// Claims of the paper, and whether they hold here.
     conclusions: Vec<Conclusion>,
 }
 
 #[derive(Serialize)]
 struct Line {
     label: String,
-    /// In the table's unit.
+    /// The paper's figure, in the table's unit.
     paper: Option<f64>,
-    /// In copies on the paper's device, by its bandwidth.
+    /// The paper's figure in copies on its device, from the device's bandwidth.
     paper_copies: Option<f64>,
     here: Option<f64>,
     here_copies: Option<f64>,
     time_us: Option<Spread>,
     copy_us: Option<Spread>,
     schedules: Vec<String>,
-    /// Copies predicted by the model of plans.
+    /// Prediction by the planner's model, in copies.
     predicted_copies: Option<f64>,
-    /// And by that of van der Laan et al., equations 3 to 6.
+    /// Prediction by van der Laan et al., equations 3 to 6, in copies.
     analytic_copies: Option<f64>,
     failed: Option<String>,
 }
@@ -80,7 +80,7 @@ struct Conclusion {
     holds: Option<bool>,
 }
 
-/// Samples of a row, and bytes that a copy of them read and wrote in the paper.
+/// Samples of a row, and bytes that a copy of them reads and writes in the paper.
 fn size(row: &Row) -> [usize; 2] {
     match &row.what {
         What::Transform(case) | What::Copy(case) => {
@@ -108,7 +108,7 @@ impl Report {
         serde_json::to_string_pretty(self).expect("a report has names and numbers") + "\n"
     }
 
-    /// Adds what was found of a table, and gives its text.
+    /// Adds the results of a table, and returns its text.
     pub fn add(&mut self, table: &Table, found: Vec<Found>) -> String {
         let (device, gb_per_s) = table.device;
         let lines: Vec<Line> = table
@@ -161,7 +161,7 @@ impl Report {
         text
     }
 
-    /// The table that was added last: copies here as bars, and the paper's as marks.
+    /// Figure of the table added last: bars for copies here, marks for the paper's.
     pub fn draw(&self) -> Scene {
         let section = self.tables.last().expect("a table was added");
         let values = |line: &Line| line.here_copies.or(line.predicted_copies).or(line.here);
@@ -202,7 +202,7 @@ impl Report {
     }
 }
 
-/// Whether a claim holds here.
+/// Decides whether a claim holds here.
 fn conclude(claim: &Claim, unit: Unit, lines: &[Line]) -> Conclusion {
     let Claim { less, more, most, else_ } = claim;
     let line = |label: &str| lines.iter().find(|line| line.label == label);
@@ -219,7 +219,7 @@ fn conclude(claim: &Claim, unit: Unit, lines: &[Line]) -> Conclusion {
     let values = own.and_then(value).zip(other);
     let holds = values.zip(most).map(|((a, b), most)| a < most * b);
     let claimed = match most {
-        Some(most) if most != 1.0 => format!("`{less}` takes less than {most:.2} times what `{more}` takes"),
+        Some(most) if most != 1.0 => format!("`{less}` takes less than {most:.2} times the time of `{more}`"),
         _ => format!("`{less}` takes less than `{more}`"),
     };
     let values = values.map_or(String::new(), |(a, b)| match unit {
@@ -227,8 +227,8 @@ fn conclude(claim: &Claim, unit: Unit, lines: &[Line]) -> Conclusion {
         _ => format!(" ({a:.1} and {b:.1} µs)"),
     });
     let text = match holds {
-        Some(true) => format!("as there: {claimed}{values}"),
-        Some(false) => format!("not so here: {claimed}{values}: {else_}"),
+        Some(true) => format!("reproduced: {claimed}{values}"),
+        Some(false) => format!("not reproduced: {claimed}{values}: {else_}"),
         None => format!("the paper: {claimed}"),
     };
     Conclusion { text, holds }

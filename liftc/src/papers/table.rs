@@ -1,4 +1,4 @@
-//! What a table of a paper is: rows, each with the paper's figure and what is done here for it.
+//! Tables of papers: rows, each with the paper's figure and the measurement that reproduces it.
 
 use super::coder::Coding;
 use super::paco::Coder;
@@ -10,35 +10,34 @@ use lifting::{BlockShape, SampleType, Schedule, Scheme};
 use lifting_codegen::ir::interp::{Counts, SharedTraffic};
 use std::path::PathBuf;
 
-/// A table, or a figure.
+/// A table or figure of a paper.
 pub struct Table {
-    /// What the command calls it.
+    /// Name of the table on the command line.
     pub id: &'static str,
-    /// Author, year and number there.
+    /// Author, year, and number of the table.
     pub title: &'static str,
-    /// The device that the paper's figures are of, and the bytes a second, in 10⁹, that its memory moves: what a copy
-    /// there is taken to take.
+    /// Device of the paper's figures, and its bandwidth in 10⁹ bytes per second, from which the time of a copy follows.
     pub device: (&'static str, f64),
-    /// Of the figures.
+    /// Unit of the figures.
     pub unit: Unit,
     pub rows: Vec<Row>,
-    /// What the paper concludes.
+    /// Claims of the paper.
     pub claims: Vec<Claim>,
 }
 
-/// Of figures.
+/// Unit of a table's figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unit {
     Milliseconds,
     Microseconds,
-    /// Picoseconds a sample.
+    /// Picoseconds per sample.
     Picoseconds,
-    /// A number of itself.
+    /// A number without a unit.
     Number,
 }
 
 impl Unit {
-    /// Microseconds of a figure, of so many samples.
+    /// Converts a figure for `samples` samples to microseconds.
     pub fn microseconds(self, figure: f64, samples: usize) -> Option<f64> {
         match self {
             Unit::Milliseconds => Some(figure * 1e3),
@@ -57,7 +56,7 @@ impl Unit {
         }
     }
 
-    /// A time in this unit.
+    /// Converts microseconds to this unit.
     pub fn of(self, microseconds: f64, samples: usize) -> f64 {
         match self {
             Unit::Milliseconds => microseconds * 1e-3,
@@ -67,13 +66,13 @@ impl Unit {
     }
 }
 
-/// A row.
+/// Row of a table.
 pub struct Row {
-    /// As the paper calls it, and what it is here.
+    /// The paper's name of the row, and the corresponding method here.
     pub label: String,
-    /// The paper's figure, where it prints one.
+    /// The paper's figure, if printed.
     pub paper: Option<f64>,
-    /// Bytes of a sample there, if not those here.
+    /// Bytes per sample in the paper, if different from here.
     pub stored: Option<usize>,
     pub what: What,
 }
@@ -84,48 +83,48 @@ impl Row {
     }
 }
 
-/// What is done for a row.
+/// Measurement of a row.
 pub enum What {
-    /// A transform that is timed.
+    /// Time of a transform.
     Transform(Box<Case>),
-    /// Data that goes from the host to the device, and perhaps back.
+    /// Time of a transfer from the host to the device, and optionally back.
     Transfer(Transfer),
-    /// A copy of what a transform reads, as it stands beside it.
+    /// Time of a copy of a transform's input.
     Copy(Box<Case>),
-    /// What the interpreter counts of a transform of one level, over so many levels, in thousands.
+    /// Operations of a one-level transform, in thousands, counted by the interpreter and scaled to `levels` levels.
     Counted { case: Box<Case>, levels: u32, of: Counter },
-    /// What the device's compiler gives its kernel of analysis.
+    /// Resources of the analysis kernel, as compiled for the device.
     Used { case: Box<Case>, of: Usage },
-    /// Bits a sample of pictures.
+    /// Bits per sample of coded pictures.
     Coded { pictures: Vec<PathBuf>, coding: Coding },
-    /// The coder on a device.
+    /// Time or resources of the block coder on a device.
     Coder(Coder),
-    /// A number that follows from shapes.
+    /// A number derived from shapes.
     Derived(f64),
 }
 
 impl What {
-    /// Whether a device is needed for it.
+    /// Whether the row needs a device.
     pub fn is_measured(&self) -> bool {
         !matches!(self, What::Derived(_) | What::Counted { .. } | What::Coded { .. })
     }
 }
 
-/// What is counted.
+/// Counted operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
-    /// Instructions of warps: operations of the kernel as it is written, what compilers make of it not included.
+    /// Warp instructions: operations of the kernel's IR, before compilation.
     Instructions,
     /// 32-byte sectors that requests to global memory touch.
     Transactions,
 }
 
-/// What compilers give kernels.
+/// Resource of a compiled kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// Registers a thread.
+    /// Registers per thread.
     Registers,
-    /// The percentage of the threads that a multiprocessor can hold which it then holds.
+    /// Resident threads of a multiprocessor, in per cent of the maximum.
     Occupancy,
 }
 
@@ -145,14 +144,14 @@ impl Counter {
     }
 }
 
-/// That one row takes less than another.
+/// Claim that one row takes less time than another.
 pub struct Claim {
     pub less: String,
-    /// A row, or [`Claim::COPY`].
+    /// Label of the other row, or [`Claim::COPY`].
     pub more: String,
-    /// The first takes so many times the second, at most; `None`: as many copies as the paper's.
+    /// Upper bound of the ratio of the two rows; `None` means the paper's number of copies.
     pub most: Option<f64>,
-    /// What is said where it is not so here.
+    /// Explanation printed if the claim does not hold here.
     pub else_: &'static str,
 }
 
@@ -160,26 +159,26 @@ impl Claim {
     /// Stands for a copy of a row's data.
     pub const COPY: &'static str = "a copy";
 
-    /// That one row is faster than another.
+    /// Claims that one row is faster than another.
     pub fn new(faster: impl Into<String>, slower: impl Into<String>, else_: &'static str) -> Claim {
         Claim::within(1.0, faster, slower, else_)
     }
 
-    /// That a row takes no more copies than there.
+    /// Claims that a row takes no more copies than in the paper.
     pub fn no_more_copies(label: impl Into<String>, else_: &'static str) -> Claim {
         Claim { less: label.into(), more: Claim::COPY.into(), most: None, else_ }
     }
 
-    /// That one row takes no more than so many times what another takes.
+    /// Claims that one row takes at most `most` times the time of another.
     pub fn within(most: f64, less: impl Into<String>, more: impl Into<String>, else_: &'static str) -> Claim {
         Claim { less: less.into(), more: more.into(), most: Some(most), else_ }
     }
 }
 
-/// Those that are lattices, as `liftc factor NAME --as lattice` writes them.
+/// Lattices, as `liftc factor NAME --as lattice` writes them.
 const LATTICES: &str = include_str!("lattices.lift");
 
-/// A wavelet of the catalogue, or one of [`LATTICES`].
+/// Wavelet of the catalogue, or one of [`LATTICES`].
 fn scheme(name: &str) -> Outcome<Scheme> {
     let lattices = lifting_dsl::compile(LATTICES).map_or(Vec::new(), |compiled| compiled.schemes);
     match lattices.into_iter().find(|scheme| scheme.name() == name) {
@@ -188,7 +187,7 @@ fn scheme(name: &str) -> Outcome<Scheme> {
     }
 }
 
-/// A transform by the name of its wavelet.
+/// Description of a transform, with the name of its wavelet.
 #[derive(Clone)]
 pub struct Spec {
     pub wavelet: &'static str,
@@ -200,12 +199,12 @@ pub struct Spec {
     pub axes: Option<Vec<usize>>,
     pub tile: Option<Vec<usize>>,
     pub blocks: Option<(&'static str, Vec<(&'static str, u32)>)>,
-    /// Bytes of a sample in the paper, if not those here.
+    /// Bytes per sample in the paper, if different from here.
     pub stored: Option<usize>,
 }
 
 impl Spec {
-    /// Of one level and analysis, as plans choose.
+    /// Analysis of one level, with the planner's choices.
     pub fn new(wavelet: &'static str, sample: SampleType, shape: &[usize]) -> Spec {
         Spec {
             wavelet,
@@ -231,24 +230,24 @@ impl Spec {
         Ok(Box::new(Case { schedule, blocks, axes, tile, ways, ..case }))
     }
 
-    /// That is timed.
+    /// Row that times the transform.
     pub fn row(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
         let what = What::Transform(self.case()?);
         Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
     }
 
-    /// A copy of its data.
+    /// Row that times a copy of the transform's data.
     pub fn copy(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
         let what = What::Copy(self.case()?);
         Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
     }
 
-    /// What is used of a device.
+    /// Row for a resource of the transform's kernel.
     pub fn used(&self, of: Usage, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
         Ok(Row::new(label, paper, What::Used { case: self.case()?, of }))
     }
 
-    /// Of one level, counted over so many.
+    /// Row that counts operations of one level, scaled to `levels` levels.
     pub fn counted(
         &self,
         (of, levels): (Counter, u32),
