@@ -1,9 +1,9 @@
-//! `liftc bench`: what is printed, written and drawn, and what it says about silly input.
+//! `liftc bench`: printed and written results, figures, and invalid input.
 
 use crate::common::Bench;
 use serde_json::Value;
 
-/// Small and once: what is looked at is not how long it takes.
+/// Small and fast: tests check results, not times.
 const QUICK: &str = "bench --device cpu --repeats 3 --quiet";
 
 #[test]
@@ -66,7 +66,7 @@ fn batches_volumes_pitches_and_types() {
     let pitched = table("-w legall53 --shape 11x21 --pitch 32 -l 3 --direction forward");
     assert!(pitched.contains("legall53 i16 11x21, 3 levels, rows at multiples of 32 bytes"), "{pitched}");
     assert!(!pitched.contains("inverse  "));
-    // Each wavelet takes the types that it has steps for.
+    // Each wavelet is measured in the types of its domain.
     let types = table("-w cdf97,legall53 --sample i16,i32,i64,f16,bf16,f32,f64 --shape 12x10 --threads 1");
     assert_eq!(types.lines().filter(|line| line.contains("1 level")).count(), 2 * 7, "{types}");
     assert!(table("-w legall53 --boundary periodic --shape 16").contains("bit for bit"));
@@ -120,12 +120,12 @@ fn silly_input() {
     bench.run("bench --device gpu").fails(2, "write best, cpu, cuda, cuda:N, opencl or opencl:N");
     bench.run("bench --device cuda:99 --shape 8x8").fails(1, "CUDA");
     bench.run("bench --device opencl:99 --shape 8x8").fails(1, "OpenCL");
-    // Nothing is measured if any of it cannot be.
+    // Invalid cases are reported before anything is measured.
     fails("--shape 8x8,15 --boundary periodic --json b.json", 2, "15");
     assert!(!bench.exists("b.json"));
 }
 
-/// Where there is an OpenCL device: what it takes, and what a transform leaves, which is what the CPU does.
+/// With an OpenCL device: accepted options, and verification against the CPU.
 #[test]
 fn opencl_devices_are_measured() {
     let bench = Bench::new();
@@ -156,7 +156,7 @@ fn opencl_devices_are_measured() {
         .fails(2, "--threads is for the CPU");
 }
 
-/// The codec's own table: a row for each way to code, and the pictures came back.
+/// The codec's table has a row per coding, and pictures are reconstructed.
 #[test]
 fn the_codec_is_measured() {
     let bench = Bench::new();

@@ -1,8 +1,8 @@
-//! `encode`, `decode` and `info`: pictures come back, streams are as was asked for, and mistakes are told.
+//! `encode`, `decode` and `info`: round trips, requested properties of streams, and errors.
 
 use crate::common::{Bench, npy};
 
-/// A `.npy` of that type and shape.
+/// A `.npy` of this type and shape.
 fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     npy(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"), data)
 }
@@ -17,7 +17,7 @@ fn pictures_come_back_to_the_bit() {
         let said = bench.run(&format!("encode {file}.png -o a.lpc {more}")).ok().stdout;
         assert!(said.starts_with("a.lpc: ") && said.contains("bits a pixel"), "{said}");
         bench.run("decode a.lpc -o back.png").ok();
-        // The same coefficients: the same pixels.
+        // Equal coefficients decode to equal pixels.
         for name in [file, "back"] {
             bench.run(&format!("transform {name}.png -w haar -o {name}.npy -q")).ok();
         }
@@ -26,7 +26,7 @@ fn pictures_come_back_to_the_bit() {
     }
 }
 
-/// A device that is not there is told, with what to say instead; the processor is what it is without.
+/// A missing device is an error with advice; the processor is the default.
 #[test]
 fn devices_are_opened() {
     let bench = Bench::new();
@@ -82,7 +82,7 @@ fn arrays_and_depths_come_back() {
     bench.run("decode five.lpc -o back.npy").ok();
     assert!(bench.read("back.npy").ends_with(&samples));
     bench.run("decode five.lpc -o back.png").fails(1, "has 5 components, which picture formats do not support");
-    // Twelve bits, and signs.
+    // Samples of twelve bits, and signed samples.
     let mut pgm = b"P5 9 7 4095\n".to_vec();
     pgm.extend((0..63u16).flat_map(|i| (i * 65).to_be_bytes()));
     bench.write("twelve.pgm", &pgm);
@@ -111,7 +111,7 @@ fn resolutions_pipes_and_directories() {
     assert!(bench.run("info streams/camera.lpc streams/chelsea.lpc").ok().stdout.contains("chelsea.lpc:\n"));
     bench.run("transform small/camera.png -w haar -o c.npy").ok();
     assert!(bench.exists("small/chelsea.png"));
-    // From one to the next.
+    // Pipe the output of one command into the next.
     let piped = |args: &[&str], input: Vec<u8>| {
         use std::io::Write;
         use std::process::Stdio;
@@ -133,7 +133,7 @@ fn resolutions_pipes_and_directories() {
         bench.run(&format!("transform {name}.png -w haar -o {name}.npy -q")).ok();
     }
     assert_eq!(bench.read("chelsea.npy"), bench.read("back.npy"));
-    // A part of it is a picture still.
+    // A prefix of the stream is still a picture.
     let (_, said) = piped(&["decode", "-", "-o", "part.png"], stream[..stream.len() / 2].to_vec());
     assert!(said.contains("the stream ends early"), "{said}");
     assert!(bench.exists("part.png"));

@@ -1,4 +1,4 @@
-//! The main job, with the real binary: texts to a directory, to the standard output, and checked.
+//! Compilation with the real binary: to a directory, to the standard output, and with `--check`.
 
 use crate::common::{Bench, data_file};
 
@@ -28,8 +28,8 @@ fn the_readmes_command() {
     assert_eq!(std::fs::read_dir(bench.path("kernels")).unwrap().count(), 3);
 }
 
-/// Functions for one shape each: named by it, declared in the header, and nothing else in the CUDA file; the file says
-/// which command made it.
+/// Functions for one shape are named after it and declared in the header. The CUDA file has nothing else, and names the
+/// command that made it.
 #[test]
 fn functions_for_a_shape() {
     let bench = Bench::new();
@@ -54,7 +54,7 @@ fn functions_for_a_shape() {
         }
     }
     assert!(!cuda.contains("legall53_cuda_forward_i16") && !header.contains("legall53_cuda_forward_i16"));
-    // The C file beside it is for any shape.
+    // The C file is for any shape.
     assert!(header.contains("int legall53_forward_i16(") && header.contains("LEGALL53_MISALIGNED = 8"));
     let made = "liftc legall53 --emit cuda,c --sample i16,i32 --shape 480x640,64x48,64x48 -l 2\n";
     assert!(cuda.contains(made) && cuda.contains("copies\n"), "{}", &cuda[..2000]);
@@ -120,7 +120,7 @@ fn each_kind_of_text() {
     );
 }
 
-/// A schedule that cannot hold a wavelet as it usually does is replaced, and that is said.
+/// A schedule that does not support a wavelet in its usual form is replaced, with a note.
 #[test]
 fn long_wavelets_are_compiled() {
     let bench = Bench::new();
@@ -134,7 +134,7 @@ fn long_wavelets_are_compiled() {
     bench.run("far.lift --emit c,rust -o out").ok();
 }
 
-/// Every pass can be looked at, and the help names them.
+/// The kernels after each pass can be printed, and the help lists the passes.
 #[test]
 fn what_passes_leave() {
     let bench = Bench::new();
@@ -158,7 +158,7 @@ fn what_passes_leave() {
     bench.run("cdf97 --after dead -o -").fails(2, "use --emit ir");
 }
 
-/// Kernels of schedules are written in every language that can say them, and the help names these.
+/// Kernels are printed in every dialect that supports their operations, and the help lists the dialects.
 #[test]
 fn kernels_in_dialects() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! `liftc explain`: what is printed and drawn.
+//! `liftc explain`: printed text and figures.
 
 use crate::common::Bench;
 
@@ -26,7 +26,7 @@ fn wavelets_are_explained() {
     assert!(own.contains('○') && zero.matches('○').count() < own.matches('○').count(), "{zero}");
 }
 
-/// What the shapes of a window's figure mean, read off its text: `step 1 updates 1, 3` and so on, in the order of the
+/// Meanings of the shapes in a window's figure, from the SVG: `step 1 updates 1, 3` and so on, in the order of the
 /// columns.
 fn meanings(text: &str) -> Vec<String> {
     let mut meanings = Vec::new();
@@ -66,7 +66,7 @@ fn the_figure_of_a_window_shows_what_its_text_says() {
         assert!(svg.contains(&format!("<title>The sliding window of the wavelet {name}</title>")));
         let said = |text: &str| svg.contains(&format!("aria-label=\"{text}\""));
         assert!(said(&format!("{name}: the sliding window of its steps")) && said("Forward") && said("Inverse"));
-        // The legend says what there is.
+        // The legend names all kinds of shapes.
         assert!(said("updated in this window") && said("read for that") && said("working area"));
         let served = expected.iter().any(|m| m.contains("reads at borders"));
         assert_eq!(said("read only where the signal ends nearby"), served);

@@ -1,4 +1,4 @@
-//! `liftc factor`: banks by name, as taps and from files, and what is said of those that cannot be factored.
+//! `liftc factor`: banks by name, as taps and from files, and errors for banks that cannot be factored.
 
 use crate::common::{Bench, npy};
 use lifting_dsl::body::Filter;
@@ -15,7 +15,7 @@ fn written(text: &str) -> Scheme {
     compiled.schemes.remove(0)
 }
 
-/// Largest difference of a tap from the bank's.
+/// Largest difference between a tap and the bank's.
 fn off(scheme: &Scheme, known: &Known) -> f64 {
     of_scheme::<Float>(scheme).distance(&known.bank().matrix())
 }
@@ -49,7 +49,7 @@ fn what_is_written_is_the_bank() {
             assert!(scheme.lattice().is_some() && off(&scheme, &known) < 1e-14, "{name}");
         }
     }
-    // The catalogue's steps are written by the same search.
+    // The catalogue's steps come from the same search.
     let ours = lifting::catalogue::find("db7").unwrap();
     assert_eq!(written(&bench.run("factor db7").ok().stdout).steps(), ours.steps());
 }
@@ -65,7 +65,7 @@ fn the_known_steps_come_out() {
         near(&steps[..4], &published);
         near(&steps[4..], &[gain / k, k / gain]);
     }
-    // Daubechies and Sweldens let the low-pass begin at 0.
+    // In Daubechies and Sweldens, the low-pass begins at 0.
     let s = 3f64.sqrt();
     let steps = weights(&written(&bench.run("factor db2 --lowpass-at 0").ok().stdout));
     near(&steps, &[s, (2.0 - s) / 4.0, s / 4.0, 1.0, (s - 1.0) / root2, (s + 1.0) / root2]);
@@ -103,14 +103,14 @@ fn banks_come_as_taps_and_as_files() {
     assert_eq!(bench.run("factor named.txt -o out.lift").ok().stdout, "");
     assert_eq!(written(std::str::from_utf8(&bench.read("out.lift")).unwrap()).name(), "named");
 
-    // A low-pass alone, as an expression and as an array.
+    // The low-pass alone, as an expression and as an array.
     let db2 = "(1+sqrt(3))/(4*sqrt(2)) (3+sqrt(3))/(4*sqrt(2)) (3-sqrt(3))/(4*sqrt(2)) (1-sqrt(3))/(4*sqrt(2))";
     let one = written(&bench.run_args(&["factor", "--lowpass", db2]).ok().stdout);
     let taps = [0.48296291314453414, 0.8365163037378079, 0.2241438680420134, -0.12940952255126037f64];
     let bytes: Vec<u8> = taps.iter().flat_map(|x| x.to_le_bytes()).collect();
     bench.write("db2.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }", &bytes));
     let two = written(&bench.run("factor db2.npy").ok().stdout);
-    // PyWavelets' own lists, for convolution.
+    // PyWavelets' lists, which are for convolution.
     let [a, b, c, d] = taps;
     let text = |rec_hi: [f64; 4]| {
         format!(
@@ -140,7 +140,7 @@ fn places_are_found_unless_they_are_said() {
     assert_eq!(off(&written(&moved), &bank), 0.0);
     legall(&["--lowpass-at", "-2", "--highpass-at", "4"]).fails(1, "1.000000·z^2");
     legall(&["--lowpass-at", "-2", "--highpass-at", "4"]).fails(1, "--lowpass-at -2 --highpass-at 0");
-    // An odd shift is no delay: the bank does not reconstruct where it stands.
+    // An odd shift is not a delay: the bank does not reconstruct at these positions.
     legall(&["--lowpass-at", "-2", "--highpass-at", "1"]).fails(1, "--lowpass-at -2 --highpass-at 0");
     legall(&["--lowpass-at", "5000"]).fails(2, "it must be -1000 to 1000");
 }

@@ -1,5 +1,5 @@
-//! Files that lie: every reader of pictures and arrays refuses them in words, without a panic and without believing
-//! what they claim. An allocator watches.
+//! Malformed files: every reader of pictures and arrays reports an error, without a panic, and without allocating the
+//! claimed sizes. A counting allocator checks this.
 
 use liftc::media::{Array, image, npy, npz};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,14 +14,14 @@ thread_local! {
 struct Watching;
 
 fn changed(by: isize) {
-    // Not while the thread goes away.
+    // The counter is unavailable while the thread ends.
     let _ = NOW.try_with(|now| {
         now.set(now.get().wrapping_add_signed(by));
         let _ = MOST.try_with(|most| most.set(most.get().max(now.get())));
     });
 }
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: forwards every call to the system's allocator.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         changed(layout.size() as isize);
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Watching {
 #[global_allocator]
 static ALLOCATOR: Watching = Watching;
 
-/// What a reader said, and that it took no more than so many MiB of memory for so short a file.
+/// Result of a reader. Asserts that it allocates at most `most` MiB.
 fn outcome(most: usize, read: impl FnOnce() -> Result<Array, liftc::failure::Failure>) -> Result<Array, String> {
     let before = NOW.get();
     MOST.set(before);
@@ -59,7 +59,7 @@ fn outcome(most: usize, read: impl FnOnce() -> Result<Array, liftc::failure::Fai
     result
 }
 
-/// A `.npy` is read as a file, whose size is known, and out of a pipe or an archive.
+/// Reads a `.npy` as a file of known size, from a pipe, and from an archive.
 fn read_npy(bytes: &[u8]) -> Result<Array, String> {
     let unknown = outcome(16, || npy::read(&mut &bytes[..], None));
     let known = outcome(16, || npy::read(&mut &bytes[..], Some(bytes.len() as u64)));
@@ -72,11 +72,11 @@ fn read_npz(bytes: &[u8]) -> Result<Array, String> {
 }
 
 fn read_image(bytes: &[u8]) -> Result<Array, String> {
-    // The decoder of TIFF takes 32 bytes for each value that a tag claims, up to a limit of its own.
+    // The TIFF decoder allocates 32 bytes per value that a tag claims, up to its own limit.
     outcome(300, || image::read(Cursor::new(bytes)))
 }
 
-/// A `.npy` of version 1 with a header of this length, whatever length it says.
+/// A `.npy` of version 1 with this header, and `says` as its length.
 fn npy_file(says: u16, header: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &says.to_le_bytes()[..], header.as_bytes(), data].concat()
 }
@@ -118,7 +118,7 @@ fn shapes_that_no_file_has() {
     ] {
         refused(read_npy(&npy_of("<i2", "False", shape, &[0; 64])), words);
     }
-    // As many as a machine might hold, in Fortran order too, whose samples are moved about.
+    // A plausible number of samples, also in Fortran order, where samples are transposed.
     for order in ["False", "True"] {
         let claims = npy_of("<f8", order, "(1000, 1000, 1000)", &[0; 800]);
         refused(read_npy(&claims), "has 1000000000 elements, but the file holds 100");
@@ -139,7 +139,7 @@ fn lengths_of_headers_that_lie() {
     for version in [0, 2, 3, 4, 255] {
         let mut bytes = whole.clone();
         bytes[6] = version;
-        // Versions 2 and 3 take two of the header's bytes for its length.
+        // In versions 2 and 3, two bytes of the header belong to the length.
         assert!(read_npy(&bytes).is_err(), "version {version}");
     }
 }
@@ -176,8 +176,8 @@ fn fortran_order_is_believed_only_with_its_samples() {
     refused(read_npy(&npy_of("<i2", "None", "(2, 3)", &[0; 12])), "Python");
 }
 
-/// A megabyte of noughts deflates to a thousandth; what the header claims beyond that is not there, and is not
-/// reserved.
+/// A megabyte of zeros deflates to a thousandth. The reader does not allocate the size that the header claims beyond
+/// that.
 #[test]
 fn archives_that_grow() {
     let bomb = |shape: &str| archive(&[("a.npy", &npy_of("|u1", "False", shape, &[0; 1 << 20]))]);
@@ -187,14 +187,14 @@ fn archives_that_grow() {
     refused(read_npz(&bomb("(1024, 1024, 1024)")), "but the file holds 1048576");
     refused(read_npz(&bomb("(1048576, 1048576)")), "more than 16 GiB");
 
-    // The directory's own sizes, too: 4 GiB each, in both headers of the member.
+    // Sizes in the directory are false as well: 4 GiB each, in both headers of the member.
     let mut lies = zipped.clone();
     for (signature, offset) in [(*b"PK\x03\x04", 18), (*b"PK\x01\x02", 20)] {
         let at = lies.windows(4).position(|w| w == signature).unwrap() + offset;
         lies[at + 4..at + 8].fill(0xfe);
     }
     let _ = read_npz(&lies);
-    // As many members as the count can say.
+    // The largest number of members.
     let mut many = zipped;
     let at = many.windows(4).position(|w| w == *b"PK\x05\x06").unwrap();
     many[at + 8..at + 12].fill(0xff);
@@ -210,7 +210,7 @@ fn archives_of_something_else() {
     refused(read_npz(&archive(&[("../../a.npy", b"\x93NUMPY")])), "cut short");
 }
 
-/// What other programs zip, and what decoders call it.
+/// Archives of other kinds, named in the error.
 #[test]
 fn archives_of_other_kinds() {
     let good = archive(&[("a.npy", &npy_of("<i2", "False", "(40, 50)", &[7; 4000]))]);
@@ -222,7 +222,7 @@ fn archives_of_other_kinds() {
         }
         file
     };
-    // Flags, and behind them the method.
+    // The flags, followed by the method.
     refused(read_npz(&edited(&|file, at| file[at] |= 1)), "an archive with a password");
     for method in [12, 14, 93, 95] {
         refused(read_npz(&edited(&|file, at| file[at + 2] = method)), "a: uses a compression that numpy does not");
@@ -265,7 +265,7 @@ fn tiffs_of_other_kinds() {
     refused(read_image(&with(262, 8)), "a TIFF of unsupported colours (CIELab)");
     refused(read_image(&with(262, 6)), "luma and chroma (YCbCr)");
 
-    // Inks become light, of which black takes its part.
+    // Inks become light; black darkens all of them.
     let mut cmyk = tiff_file(false, 4, false, false);
     let photometric = [6, 1, 4, 0, 1, 0, 0, 0, 2];
     let at = cmyk.windows(9).position(|w| w == photometric).unwrap();
@@ -289,7 +289,7 @@ fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     [&(data.len() as u32).to_be_bytes()[..], kind, data, &(!crc).to_be_bytes()].concat()
 }
 
-/// A picture of a few bytes that says it is large.
+/// A file of a few bytes that claims a large picture.
 #[test]
 fn pictures_that_are_not_there() {
     let png = |w: u32, h: u32| {
@@ -308,7 +308,7 @@ fn pictures_that_are_not_there() {
             assert!(read_image(format!("{kind}\n{w} {h}\n65535\n\0\0").as_bytes()).is_err(), "{kind} {w} × {h}");
         }
     }
-    // A TIFF whose one strip is claimed to have 4 GiB.
+    // A TIFF whose only strip claims 4 GiB.
     let entry = |tag: u16, kind: u16, value: u32| {
         [&tag.to_le_bytes()[..], &kind.to_le_bytes(), &1u32.to_le_bytes(), &value.to_le_bytes()].concat()
     };
@@ -352,8 +352,7 @@ fn pictures_cut_short_or_spoilt() {
     }
 }
 
-/// A TIFF of 20 × 20 samples in four tiles of 16 × 16, or in two strips; with a plane for each of three channels, or
-/// not.
+/// A TIFF of 20 × 20 samples in four tiles of 16 × 16, or in two strips. With `planar`, each channel has a plane.
 fn tiff_file(tiles: bool, channels: u32, planar: bool, float: bool) -> Vec<u8> {
     let bytes = if float { 4 } else { 1 };
     let planes = if planar { channels } else { 1 };
@@ -412,7 +411,7 @@ fn tiffs_with_every_byte_of_their_directory_changed() {
                 let _ = read_image(&bytes);
             }
         }
-        // What is beyond the picture in the last tile may be missing.
+        // Bytes of the last tile beyond the picture may be missing.
         for at in (0..1500).step_by(7) {
             assert!(read_image(&good[..at]).is_err(), "cut to {at} bytes");
         }

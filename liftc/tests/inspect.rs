@@ -1,4 +1,4 @@
-//! `check`, `list`, `show`, and how errors of the language look.
+//! `check`, `list`, `show`, and the layout of the language's errors.
 
 use crate::common::Bench;
 
@@ -58,7 +58,7 @@ fn help_teaches() {
     insta::assert_snapshot!("help_transform", bench.run("transform --help").ok().stdout);
 }
 
-/// At 80 columns nothing is cut, and lines that are set as they stand (indented ones) are not broken.
+/// At 80 columns nothing is cut, and preformatted (indented) lines are not broken.
 #[test]
 fn help_fits_80_columns() {
     use clap::CommandFactory;

@@ -1,4 +1,4 @@
-//! `liftc kernels`: which kernels are written, under which names, and what is said of silly input.
+//! `liftc kernels`: printed kernels, their names, and invalid input.
 
 use crate::common::Bench;
 
@@ -19,7 +19,7 @@ fn kernels_are_those_of_the_plan() {
             assert!(plain.contains(&&*format!("cdf97_{kernel}_{way}_f32")), "{plain:?}");
         }
     }
-    // The same question has the same answer, in a file too.
+    // A file receives the same text.
     bench.run("kernels -w cdf97 --shape 1080x1920 -l 3 --schedule stream -o video.cu").ok();
     assert_eq!(String::from_utf8(bench.read("video.cu")).unwrap(), text);
     let line = names(&bench.run("kernels -w cdf97 --shape 4096").ok().stdout);
@@ -29,7 +29,7 @@ fn kernels_are_those_of_the_plan() {
     assert!(frames.iter().any(|name| name.starts_with("legall53_stream_")), "{frames:?}");
 }
 
-/// As all files that are made, the text opens with how that was done.
+/// Like all generated files, the text begins with the command that made it.
 #[test]
 fn the_header_says_how() {
     let bench = Bench::new();
@@ -46,7 +46,8 @@ fn the_header_says_how() {
     }
 }
 
-/// Kernels of one name that differ are told apart: by border rule, and by the device whose size they are cut for.
+/// Kernels of one name have different fingerprints if they differ: by border rule, or by the device that they are sized
+/// for.
 #[test]
 fn fingerprints_differ_where_kernels_do() {
     let bench = Bench::new();

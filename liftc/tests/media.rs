@@ -1,4 +1,4 @@
-//! What files say of themselves, through the real binary: it comes back, or it is said that it does not.
+//! Metadata of files, with the real binary: it is preserved, or a note says that it is not.
 
 use crate::common::{Bench, npy, npy_i16};
 use liftc::media::{Colour, Data, tiff as ours};
@@ -9,7 +9,7 @@ fn samples(count: usize, most: u16) -> Vec<u16> {
     (0..count).map(|i| if i == 3 { most } else { (pattern(i) % (u32::from(most) + 1)) as u16 }).collect()
 }
 
-/// As netpbm's files have them, and as numpy's.
+/// Samples as bytes, in the layout of netpbm's or numpy's files.
 fn bytes(samples: &[u16], maxval: u16, big: bool) -> Vec<u8> {
     let each = |&x: &u16| match (maxval > 255, big) {
         (false, _) => vec![x as u8],
@@ -46,7 +46,7 @@ fn maxvals_stay_what_they_are() {
             assert!(small.starts_with(format!("{magic}\n7 6\n{maxval}\n").as_bytes()), "{extension} of {maxval}");
         }
     }
-    // A sample above the maxval is found; what comes back above it is clamped, and that is said.
+    // A sample above the maxval is detected. A result above it is clamped, with a note.
     bench.write("high.pgm", b"P5\n2 2\n100\n\x01\x02\x65\x03");
     bench
         .run("transform high.pgm -w dd137 -o c.npy")
@@ -58,7 +58,7 @@ fn maxvals_stay_what_they_are() {
     changed[low] += 20;
     bench.write("c.npy", changed);
     let run = bench.run("transform c.npy --inverse --force -o back.pgm");
-    // Without a check of coefficients, --force is no option.
+    // Without a hash of the coefficients, --force is not an option.
     let run = if run.code == 2 { bench.run("transform c.npy --inverse -o back.pgm") } else { run }.ok();
     assert!(run.stderr.contains("out of range for 0 to 100, and clamped"), "{}", run.stderr);
     assert!(bench.read("back.pgm")[11..].iter().all(|&x| x <= 100));
@@ -81,7 +81,7 @@ fn bit_maps_text_and_alpha() {
     assert!(run.stderr.contains("its samples are text (P2), and come back as bytes (P5)"), "{}", run.stderr);
     bench.run("transform c.npy --inverse -o back.pgm").ok();
     assert_eq!(bench.read("back.pgm"), b"P5\n3 1\n500\n\x00\x00\x01\xf4\x00\xfa");
-    // Other formats cannot say what is white.
+    // Other formats cannot state the value of white.
     let run = bench.run("transform c.npy --inverse -o back.png").ok();
     assert!(run.stderr.contains("samples still range from 0 to 500"), "{}", run.stderr);
     bench.run("transform c.npy --inverse -o back.ppm").fails(1, "the picture is grey");
@@ -171,7 +171,7 @@ fn nothing_overflows_in_silence() {
     bench.run("transform large.npy -w cdf97 --sample f16 -o c.npy").fails(1, "which does not fit f16 samples");
     let run = bench.run("transform nan.npy -w cdf97 -o c.npy").ok();
     assert!(run.stderr.contains("1 sample is NaN or infinite, and so becomes"), "{}", run.stderr);
-    // On the way back, too.
+    // The inverse, too.
     let run = bench.run("transform c.npy --inverse -o back.npy").ok();
     assert!(run.stderr.contains("samples are NaN or infinite"), "{}", run.stderr);
     let run = bench.run("transform c.npy --inverse --level 1 -o half.npy").ok();
@@ -215,7 +215,7 @@ fn what_pictures_lose_is_said() {
             .fold(!0u32, |crc, &b| (0..8).fold(crc ^ u32::from(b), |c, _| (c >> 1) ^ (0xedb8_8320 * (c & 1))));
         [&(data.len() as u32).to_be_bytes()[..], &body, &crc.to_be_bytes()].concat()
     };
-    // Two pixels: a filter byte, and a byte of samples, stored.
+    // Two pixels in a stored block: a filter byte, and a byte of samples.
     let png = |bits: u8, kind: u8, extra: &[Vec<u8>], pixels: u8| {
         let data = [0x78, 1, 1, 2, 0, 0xfd, 0xff, 0, pixels];
         let sum = 1 + u32::from(pixels);
@@ -227,7 +227,7 @@ fn what_pictures_lose_is_said() {
     };
     let palette = chunk(b"PLTE", &[1, 2, 3, 4, 5, 6]);
     let animated = chunk(b"acTL", &[0, 0, 0, 2, 0, 0, 0, 0]);
-    // A name, a method, and four bytes, stored.
+    // A name, a method, and four bytes in a stored block.
     let profile = chunk(b"iCCP", b"p\0\0\x78\x01\x01\x04\0\xfb\xff\0\0\0\0\0\x04\0\x01");
     let turned = chunk(b"eXIf", b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0");
     for (name, file, said) in [
@@ -257,7 +257,7 @@ fn names_of_outputs_are_believed_or_refused() {
     let [a, b] = ["camera.png", "back.png"].map(|name| liftc::media::read(&bench.path(name), None).unwrap());
     assert_eq!(a, b);
 
-    // Only a .npz has arrays with names.
+    // Only `.npz` files have named arrays.
     bench
         .run("transform camera.png --array a -w dd137 -o d.npy")
         .fails(2, "camera.png: is not a .npz file, so it has no array `a`");
@@ -266,7 +266,7 @@ fn names_of_outputs_are_believed_or_refused() {
         .run("transform d.npy --array a -w dd137 -o e.npy")
         .fails(2, "d.npy: is not a .npz file, so it has no array `a`");
 
-    // The array's name goes with it, which may be said as numpy's file is called.
+    // The array's name is preserved. It may be given with numpy's extension.
     bench.copy("brain.npz");
     bench.run("transform brain.npz --array volume.npy -w dd137 -o v.npz").ok();
     bench.run("transform v.npz --inverse -o back.npz").ok();
@@ -282,7 +282,7 @@ fn arrays_of_eight_axes_and_large_ones() {
     bench.run("transform c.npy --inverse -o b.npy").ok();
     let [a, b] = ["a.npy", "b.npy"].map(|n| liftc::media::read(&bench.path(n), None).unwrap());
     assert_eq!(a, b);
-    // Of 16 MiB and more, mapped where samples are aligned, and read where they are not.
+    // Files of 16 MiB or more are mapped if samples are aligned, and read otherwise.
     for shape in ["(2100, 4100)", "( 2100, 4100)", "(2100,  4100)"] {
         let large = npy_i16(shape, (0..2100 * 4100u64).map(|i| (i * 7919) as i16 >> 3));
         bench.write("large.npy", &large);

@@ -1,4 +1,4 @@
-//! Silly input of every kind: a clear message, the right exit code, and never a panic.
+//! Invalid input of every kind: a clear message, the right exit code, and never a panic.
 
 use crate::common::{Bench, npy, npy_i16};
 
@@ -68,7 +68,7 @@ fn headers_that_lie() {
     let mut huge = b"\x93NUMPY\x03\x00\xff\xff\xff\xff".to_vec();
     huge.extend([b' '; 100]);
     bench.write("huge.npy", huge).run("transform huge.npy -w dd137 -o c.npy").fails(1, "claims 4294967295 bytes");
-    // A picture that would be 16 TiB: the header is believed for as long as it takes to refuse it.
+    // A picture of 16 TiB: only the header is read before it is refused.
     let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
     png.extend([0, 0x20, 0, 0, 0, 0x20, 0, 0, 16, 6, 0, 0, 0]);
     png.extend(crc32(&png[12..]).to_be_bytes());
@@ -77,7 +77,7 @@ fn headers_that_lie() {
     bench.run("transform wide.png -w dd137 -o c.npy").fails(1, "wide.png: the picture");
 }
 
-/// A picture one byte of whose header's checksum is another.
+/// A picture with a changed checksum of its header.
 fn spoilt(png: &[u8]) -> Vec<u8> {
     let mut spoilt = png.to_vec();
     spoilt[29] ^= 1;
@@ -155,7 +155,7 @@ fn wishes_that_cannot_be() {
     ] {
         bench.run(&format!("transform {line} -o c.npy")).fails(code, message);
     }
-    // Guesses are made where there is something to guess.
+    // Suggestions appear where a similar word exists.
     for line in ["transform chelsea.png -w dd137 --forty-two -o c.npy", "bench --device gpu", "list --verbose"] {
         let run = bench.run(line);
         assert!(run.code != 0 && !run.stderr.contains("similar"), "{line}: {}", run.stderr);
@@ -195,7 +195,7 @@ fn sidecars_that_lie() {
         assert!(text.contains(from), "{from} in {text}");
         bench.write("c.npy.json", text.replace(from, to));
         bench.run("transform c.npy --inverse -o b.npy").fails(1, "c.npy.json: ");
-        // What there is to say about what it says.
+        // The message names the false field.
         bench.run("transform c.npy --inverse --force -o b.npy").fails(1, message);
         assert!(!bench.exists("b.npy"), "{from}");
     }
@@ -209,7 +209,7 @@ fn sidecars_that_lie() {
     bench.run("transform c.npy --inverse -o b.txt").fails(2, "is not a picture format");
     bench.run("transform c.npy --inverse -o c.npy.json").fails(2, "it is an input");
     bench.run("transform c.npy --inverse -o b.png").fails(1, "int16 samples cannot be written as a picture");
-    // Coefficients that somebody has changed may leave the range of the picture's samples.
+    // Changed coefficients may leave the range of the picture's samples.
     bench.write("p.npy", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", &[0, 255, 255, 0]));
     bench.run("transform p.npy -w legall53 -o c.npy").ok();
     let mut changed = bench.read("c.npy");
@@ -233,7 +233,7 @@ fn readers_that_go_away() {
     }
 }
 
-/// Lines as long as a text may be, and words as long as lines: what is shown stays readable.
+/// Very long lines and words: messages stay readable.
 #[test]
 fn long_lines_are_shown_in_part() {
     let bench = Bench::new();
@@ -294,14 +294,14 @@ fn what_others_call_things() {
     ] {
         bench.run(line).fails(1, message);
     }
-    // No guess for what is far off, and a usage that is not of one.
+    // Distant words get no suggestion, and the usage is not that of one.
     for line in
         ["transform camera.png --verbose -w dd137 -o c.npy", "transform camera.png --quality 9 -w dd137 -o c.npy"]
     {
         let said = bench.run(line).fails(2, "Usage: liftc transform [OPTIONS] --output").stderr;
         assert!(!said.contains("similar") && !said.contains("tip"), "{said}");
     }
-    // A file of such a name is a file.
+    // A file with such a name is used.
     std::fs::create_dir(bench.path("9")).unwrap();
     bench.write("9/7", "wavelet w { domain real; odd -= even[0]; }").run("show 9/7").ok();
 }
@@ -336,7 +336,7 @@ fn names_that_are_too_long() {
     assert!(bench.exists(&format!("k/{}.cu", "w".repeat(63))));
     let name = "n".repeat(100);
     bench.run(&format!("factor db2 --name {name}")).fails(2, "a name of 100 bytes: it may have 63");
-    // Names that are made of those of files are cut.
+    // Names derived from file names are cut.
     let taps = format!("{name}.txt");
     bench.write(&taps, "1 1\n1 -1\n").run(&format!("factor {taps} -o w.lift")).ok();
     bench.run("check w.lift").ok();

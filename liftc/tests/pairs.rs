@@ -1,17 +1,16 @@
-//! Coefficients and their sidecar belong together: whatever happens to either, a wrong pair is never taken for a right
-//! one.
+//! Coefficients and their sidecar belong together: after any change to either, a wrong pair is never accepted.
 
 use crate::common::{Bench, npy, npy_i16};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// Square arrays that all differ.
+/// Distinct square arrays.
 fn array(side: usize, seed: i16) -> Vec<u8> {
     let sample = |i: usize| (((i as i64 * 2_654_435_761) >> 20) as i16 >> 4).wrapping_mul(seed | 1).wrapping_add(seed);
     npy_i16(&format!("({side}, {side})"), (0..side * side).map(sample))
 }
 
-/// What is left in the directory while something is written.
+/// Number of temporary files in the directory.
 fn temporary(bench: &Bench) -> usize {
     let names = std::fs::read_dir(bench.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     names.filter(|name| name.to_string_lossy().starts_with(".liftc-")).count()
@@ -21,7 +20,7 @@ fn samples(file: &[u8], side: usize) -> &[u8] {
     &file[file.len() - 2 * side * side..]
 }
 
-/// The inverse gives one of these arrays, or says that it cannot; which one.
+/// The inverse returns one of these arrays, or an error. Returns its index.
 fn which(bench: &Bench, side: usize, arrays: &[&str]) -> Option<usize> {
     let run = bench.run("transform c.npy --inverse -q -o b.npy");
     if run.code != 0 {
@@ -55,14 +54,14 @@ fn every_wrong_pair_is_found_out() {
         .collect();
     for (i, (coefficients, _)) in pairs.iter().enumerate() {
         for (j, (_, sidecar)) in pairs.iter().enumerate() {
-            // What is left when a process dies between the two files, or two of them write at once.
+            // Left by a process that dies between the two files, or by two concurrent writers.
             bench.write("c.npy", coefficients).write("c.npy.json", sidecar);
             let run = bench.run("transform c.npy --inverse -o b.npy");
             match i == j {
                 true => drop(run.ok()),
                 false => drop(run.fails(1, "c.npy.json: belongs to other coefficients")),
             }
-            // Whoever means it has it.
+            // `--force` accepts the pair.
             let run = bench.run("transform c.npy --inverse -o b.npy --force").ok();
             assert_eq!(
                 run.stderr.contains("note: c.npy.json: belongs to other coefficients"),
@@ -72,13 +71,13 @@ fn every_wrong_pair_is_found_out() {
             );
         }
     }
-    // Coefficients that were changed are others.
+    // Changed coefficients have another hash.
     let (mut coefficients, sidecar) = pairs[0].clone();
     let last = coefficients.len() - 1;
     coefficients[last] ^= 1;
     bench.write("c.npy", &coefficients).write("c.npy.json", sidecar);
     bench.run("transform c.npy --inverse -o b.npy").fails(1, "or were changed since");
-    // The same array in Fortran order and of the other byte order is the same array.
+    // The hash is that of the array, in Fortran order and in the other byte order too.
     let flat: Vec<i16> = npyz::NpyFile::new(&pairs[0].0[..]).unwrap().into_vec().unwrap();
     let turned: Vec<u8> = (0..256).flat_map(|i| flat[i % 16 * 16 + i / 16].to_be_bytes()).collect();
     bench.write("c.npy", npy("{'descr': '>i2', 'fortran_order': True, 'shape': (16, 16), }", &turned));
@@ -111,13 +110,13 @@ fn edited_sidecars_are_found_out() {
         bench.run("transform c.npy --inverse -o b.npy").fails(1, "c.npy.json: was changed since it was written");
         assert!(!bench.exists("b.npy"));
     }
-    // How it is laid out does not matter.
+    // The layout of the JSON does not matter.
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     bench.write("c.npy.json", value.to_string()).run("transform c.npy --inverse -o b.npy").ok();
     bench.write("c.npy.json", serde_json::to_vec_pretty(&value).unwrap());
     bench.run("transform c.npy --inverse -o b.npy").ok();
     bench.run("transform c.npy.json --inverse -o b.npy").fails(1, "which has no coefficients: invert c.npy");
-    // The checksum is what the documentation says.
+    // The checksum is the documented one.
     let coefficients = bench.read("c.npy");
     let hash = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(samples(&coefficients, 12)));
     assert!(text.contains(&hash), "{hash} in {text}");
@@ -165,7 +164,7 @@ fn fifo(bench: &Bench, name: &str) {
     assert!(made.success());
 }
 
-/// A transform that has written both of its files, and waits for somebody to read its picture.
+/// A transform that has written both of its files, and waits for a reader of its picture.
 #[cfg(unix)]
 fn waiting(bench: &Bench, command: &mut std::process::Command) -> Child {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -198,13 +197,13 @@ fn signals_clean_up() {
             libc::SIG_ERR => Err(std::io::Error::last_os_error()),
             _ => Ok(()),
         };
-        // Where tests run in the background, shells let them ignore signals, and what they start with them.
+        // Shells may start background tests with signals ignored, which child processes inherit.
         // SAFETY: `signal` may be called between `fork` and `exec`.
         unsafe { command.pre_exec(heard) };
         let mut child = waiting(&bench, &mut command);
         send(&child, signal);
         let status = child.wait().unwrap();
-        // What a shell calls 128 + number.
+        // A shell reports 128 + number.
         assert_eq!(status.signal(), Some(number), "{status}");
         assert_eq!(temporary(&bench), 0, "{signal}");
         assert_eq!(which(&bench, 64, &["one.npy", "two.npy"]), Some(0), "{signal}");
@@ -222,7 +221,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
     command.current_dir(bench.path("")).args(["-c", line, env!("CARGO_BIN_EXE_liftc")]);
     let child = waiting(&bench, &mut command);
     send(&child, "-HUP");
-    // It goes on, and finishes when its picture is read.
+    // The process continues, and finishes when its picture is read.
     let picture = std::fs::read(bench.path("p.png")).unwrap();
     assert!(picture.starts_with(b"\x89PNG"));
     assert!(child.wait_with_output().unwrap().status.success());
@@ -249,7 +248,7 @@ fn killed_at_any_moment() {
     let bench = Bench::new();
     let names = ["one.npy", "two.npy"];
     bench.write(names[0], array(side, 3)).write(names[1], array(side, 5));
-    // How long it takes, so that the moments are spread over it.
+    // Measure the duration, to spread the kills over it.
     let begun = Instant::now();
     bench.run("transform one.npy -w dd137 -l 3 -o c.npy").ok();
     let whole = begun.elapsed();
@@ -282,7 +281,7 @@ fn two_that_write_the_same() {
         children.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
         found += usize::from(which(&bench, side, &names).is_some());
     }
-    // Mostly one of them is the last with both.
+    // Usually one of them writes both files last.
     assert!(found > 0);
     assert_eq!(temporary(&bench), 0);
 }

@@ -1,4 +1,4 @@
-//! `liftc papers`: which tables there are, and what is printed of them where there is no device.
+//! `liftc papers`: the list of tables, and the output without a device.
 
 use crate::common::Bench;
 
@@ -21,7 +21,7 @@ fn tables_are_listed() {
     }
 }
 
-/// The papers' figures are there with and without a device, as are what follows from shapes.
+/// The papers' figures and derived numbers are printed with and without a device.
 #[test]
 fn figures_of_papers_are_printed() {
     let bench = Bench::new();
@@ -38,7 +38,7 @@ fn figures_of_papers_are_printed() {
     let of = |label: &str| rows.iter().find(|row| row["label"].as_str().is_some_and(|l| l.starts_with(label))).unwrap();
     let laan = of("Horiz-Laan2009");
     assert_eq!(laan["paper"], 103.0);
-    // 103 ps a sample in the time of a copy of 8 bytes a sample, at 192.4 GB/s.
+    // 103 ps per sample, in copies of 8 bytes per sample at 192.4 GB/s.
     let copies = laan["paper_copies"].as_f64().unwrap();
     assert!((copies - 103.0 / (8.0 / 0.1924)).abs() < 1e-9, "{copies}");
     for id in ["kucis-1", "enfedaque-2.1"] {
@@ -51,14 +51,14 @@ fn figures_of_papers_are_printed() {
     }
 }
 
-/// Coders' tables are of pictures that are given: fewer contexts take more room, and fewer codewords less.
+/// Tables of coders use the given pictures: fewer contexts take more bits, and fewer code words fewer.
 #[test]
 fn coders_code_pictures() {
     let bench = Bench::new();
     let text = bench.run("papers enfedaque-3.1").ok().stdout;
     assert!(text.contains("mean, JPEG 2000") && text.contains("5.650"), "{text}");
     bench.copy("camera.png").copy("chelsea.png");
-    // JPEG 2000 is measured where OpenJPEG is.
+    // JPEG 2000 is measured if OpenJPEG is installed.
     bench.run("papers enfedaque-3.1 --pictures camera.png chelsea.png --json coded.json");
     let json: serde_json::Value = serde_json::from_slice(&bench.read("coded.json")).unwrap();
     let rows = json["tables"][0]["rows"].as_array().unwrap();

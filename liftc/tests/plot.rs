@@ -1,4 +1,4 @@
-//! `liftc plot`: figures that are what they should be, to the pixel where that can be said.
+//! `liftc plot`: contents of figures, to the pixel where possible.
 
 use crate::common::Bench;
 
@@ -14,7 +14,7 @@ fn svg_and_png_are_one_figure() {
     assert!(
         svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n") && svg.contains("<title>The wavelet cdf97</title>")
     );
-    // Text is drawn, so that no font is needed.
+    // Text is drawn as paths, so no font is needed.
     assert!(!svg.contains("<text") && svg.matches("<path").count() > 100);
     let number = |name: &str| -> f64 {
         let from = svg.find(name).unwrap() + name.len();
@@ -39,7 +39,7 @@ fn curves_are_where_they_should_be() {
     bench.run("plot haar --what scaling -o haar.png --dpi 300 --width 120").ok();
     let haar = picture(&bench, "haar.png");
     let blue = |x: u32, y: u32| haar.get_pixel(x, y).0 == [0x00, 0x72, 0xb2];
-    // Its scaling function is constant on [0, 1]: one row of the picture has a long blue line, in each half.
+    // Its scaling function is constant on [0, 1]: a row of pixels in each half has a long blue line.
     let half = haar.width() / 2;
     for columns in [0..half, half..haar.width()] {
         let longest = (0..haar.height()).map(|y| columns.clone().filter(|x| blue(*x, y)).count()).max().unwrap();
@@ -47,7 +47,7 @@ fn curves_are_where_they_should_be() {
     }
 }
 
-/// What the text of a figure says.
+/// Texts in a figure.
 fn said(bench: &Bench, name: &str) -> Vec<String> {
     let svg = String::from_utf8(bench.read(name)).unwrap();
     let texts = svg.split("aria-label=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
@@ -57,7 +57,7 @@ fn said(bench: &Bench, name: &str) -> Vec<String> {
 #[test]
 fn functions_fill_their_charts() {
     let bench = Bench::new();
-    // 102 taps, most of which make no difference that could be seen.
+    // Most of the 102 taps have no visible effect.
     bench.run("plot coif17 --what scaling,wavelet -o c.png,c.svg --dpi 150").ok();
     let texts = said(&bench, "c.svg");
     assert!(texts.iter().any(|t| t == "coif17") && texts.iter().any(|t| t == "ψ(t)"));
@@ -69,7 +69,7 @@ fn functions_fill_their_charts() {
     };
     for colour in [[0x00, 0x72, 0xb2], [0xd5, 0x5e, 0x00]] {
         let columns: Vec<Vec<u32>> = (0..half).map(|x| rows(x, colour)).filter(|r| !r.is_empty()).collect();
-        // All of its support would be a sixth.
+        // The whole support would leave it a sixth of the width.
         let zero = columns[0][0];
         let away = columns.iter().filter(|r| r.iter().any(|y| y.abs_diff(zero) > 2)).count();
         assert!(3 * away > columns.len(), "{away} of {}", columns.len());
@@ -89,7 +89,7 @@ fn long_wavelets_are_readable() {
         assert!(has(&format!("`liftc show {name}` has the numbers")));
         assert!(height(&bench, "w.svg") < 600.0);
     }
-    // Two steps of forty taps each: a chart a step instead of lines of numbers.
+    // Two steps of forty taps each: one chart per step instead of lines of numbers.
     let weight = |k: i32| format!("f64({:.9})", 1.0 / (1.0 + f64::from((2 * k - 1).abs())));
     let step = |phase: &str, from: i32| -> String {
         (1..=40).map(|k| format!("{}*{phase}[{}]", weight(k - 20), from + k)).collect::<Vec<_>>().join(" + ")
@@ -115,7 +115,7 @@ fn names_are_written_as_they_are() {
     assert!(said(&bench, "s.svg").contains(&"s_transform_2_10".to_owned()));
 }
 
-/// A pyramid of a sky: noise with a few stars, which are seen, and the noise is not.
+/// A pyramid of a sky: noise with a few stars. The stars are visible, and the noise is not.
 #[test]
 fn noise_does_not_fill_a_pyramid() {
     let bench = Bench::new();
@@ -136,7 +136,7 @@ fn noise_does_not_fill_a_pyramid() {
     let pyramid = image::load_from_memory(&bench.read("pyramid.png")).unwrap().into_luma8();
     let half = side / 2;
     for (left, top) in [(half, 0), (0, half), (half, half)] {
-        // Without the outlines.
+        // Exclude the outlines.
         let band: Vec<f64> = (top + 1..top + half)
             .flat_map(|y| (left + 1..left + half).map(move |x| (x, y)))
             .map(|(x, y)| f64::from(pyramid.get_pixel(x, y).0[0]))

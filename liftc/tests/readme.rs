@@ -1,8 +1,8 @@
-//! The commands of README.md, run as they stand there.
+//! Runs the commands of README.md.
 
 use crate::common::{Bench, Run, data_file, npy};
 
-/// A line of several commands, with `liftc` in the path.
+/// Runs a line of several commands, with `liftc` in the path.
 fn in_a_shell(bench: &Bench, line: &str) -> Run {
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_liftc")).parent().unwrap();
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -39,7 +39,7 @@ fn the_readmes_commands_run() {
     let picture = |name: &str| image::load_from_memory(&bench.read(name)).unwrap();
     assert_eq!(picture("chelsea.png"), picture("back.png"));
     assert_eq!(picture("chelsea.png"), picture("piped.png"));
-    // The error that it shows is the one that is given.
+    // The error in the README is the compiler's.
     let shown = bench.run("check my.lift");
     for line in readme.split("```").find(|b| b.contains("╰────")).unwrap().lines().skip(1) {
         assert!(shown.stderr.contains(line.trim_end()), "`{line}` in {}", shown.stderr);

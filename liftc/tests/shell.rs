@@ -16,7 +16,7 @@ fn completions_name_every_command() {
     bench.run("completions tcsh").fails(2, "invalid value 'tcsh'");
 }
 
-/// What bash itself makes of it.
+/// Bash offers the completions.
 #[cfg(unix)]
 #[test]
 fn bash_completes() {

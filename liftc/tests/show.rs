@@ -1,4 +1,4 @@
-//! `liftc show`: what is printed, and its numbers against ones that were computed elsewhere.
+//! `liftc show`: printed text, and numbers compared with independent computations.
 
 use crate::common::Bench;
 use serde_json::Value;
@@ -30,7 +30,8 @@ fn wavelets_are_shown_as_files_that_compile() {
     bench.run("show nosuch").fails(1, "no wavelet `nosuch`");
 }
 
-/// numpy: singular values of the matrix of one periodic level of PyWavelets on 256 samples; norms of `pywt.upcoef`.
+/// Reference values from numpy: singular values of the matrix of one periodic level of PyWavelets on 256 samples; norms
+/// of `pywt.upcoef`.
 #[test]
 fn numbers_are_those_of_pywavelets_and_numpy() {
     let bench = Bench::new();
@@ -64,7 +65,7 @@ fn numbers_are_those_of_pywavelets_and_numpy() {
     assert!(all[2]["analysis"]["low"].get("exact").is_none());
 }
 
-/// OpenJPEG's tables have the norms.
+/// Reference norms from OpenJPEG's tables.
 #[test]
 fn legall_is_as_jpeg_2000_has_it() {
     let bench = Bench::new();
@@ -79,7 +80,7 @@ fn legall_is_as_jpeg_2000_has_it() {
         near(&two["hh"], *hh, 1e-3);
         near(&two["hl_and_lh"], *hl, 1e-3);
     }
-    // 8-bit pictures in 16 bits, 16-bit ones not.
+    // 8-bit pictures fit 16 bits; 16-bit pictures do not.
     let ranges = legall["ranges"].as_array().unwrap();
     let of = |bits: u64| ranges.iter().find(|r| r["bits"] == bits && r["signed"] == false).unwrap();
     assert_eq!((of(8)["sample"].as_str(), of(16)["sample"].as_str()), (Some("i16"), Some("i32")));

@@ -1,10 +1,10 @@
-//! `liftc transform` on pipes: `-`, FIFOs and devices, in and out.
+//! `liftc transform` on pipes: `-`, FIFOs and devices, as input and output.
 
 use crate::common::{Bench, npy, npy_i16};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What came out of a run, as bytes.
+/// Result of a run, with the output as bytes.
 struct Piped {
     code: i32,
     bytes: Vec<u8>,
@@ -29,7 +29,7 @@ fn pipe(bench: &Bench, line: &str, bytes: &[u8]) -> Piped {
     let mut child = command.spawn().unwrap();
     let (mut stdin, bytes) = (child.stdin.take().unwrap(), bytes.to_vec());
     let writer = std::thread::spawn(move || {
-        // Who does not want it does not read it.
+        // A command that refuses its input may not read it.
         let _ = stdin.write_all(&bytes);
     });
     let output = child.wait_with_output().unwrap();
@@ -62,7 +62,7 @@ fn forward_into_inverse() {
     assert_eq!(coefficients.stderr, "");
     let back = pipe(&bench, "transform - --inverse -o -", &coefficients.bytes).ok();
     assert!(back.bytes.starts_with(b"\x93NUMPY") && back.bytes.ends_with(&array[array.len() - 1428..]));
-    // A shell's own.
+    // Connected by a shell.
     let line = "cat chelsea.png | \"$0\" transform - -w cdf97 -l 4 -o - | \"$0\" transform - --inverse --format ppm \
                 -o - > back.ppm";
     let run = Command::new("sh").args(["-c", line, env!("CARGO_BIN_EXE_liftc")]).current_dir(bench.path("")).output();
@@ -83,7 +83,7 @@ fn every_kind_of_input() {
     ] {
         bench.run(&format!("transform {name} {options} -o file.npy")).ok();
         let streamed = pipe(&bench, &format!("transform - {options} -o -"), &bench.read(name)).ok();
-        // The same file, with the sidecar behind it.
+        // Same bytes as in a file, followed by the sidecar.
         let file = bench.read("file.npy");
         assert!(streamed.bytes.starts_with(&file), "{name}");
         let sidecar: serde_json::Value = serde_json::from_slice(&streamed.bytes[file.len()..]).unwrap();
@@ -92,11 +92,11 @@ fn every_kind_of_input() {
         beside["source"]["name"] = "".into();
         beside["checksum"] = sidecar["checksum"].clone();
         assert_eq!(sidecar, beside, "{name}");
-        // Others read it as the array that it is.
+        // Other programs read it as an array.
         assert!(npyz::NpyFile::new(&streamed.bytes[..]).is_ok());
     }
     if std::path::Path::new("/dev/zero").exists() {
-        // It has no end.
+        // The input is endless.
         bench.run("transform /dev/zero -w dd137 -o c.npy").fails(1, "/dev/zero: is not a file that can be transformed");
     }
     pipe(&bench, "transform - -w dd137 -o -", b"").fails(1, "standard input: is empty");
@@ -116,7 +116,7 @@ fn a_stream_in_a_file_is_whole() {
     assert_eq!(pixels(&bench.read("back.png")), pixels(&bench.read("chelsea.png")));
     bench.run("transform c.npy --inverse -o folder/").ok();
     assert_eq!(pixels(&bench.read("folder/c.png")), pixels(&bench.read("chelsea.png")));
-    // What is behind the data is checked as what is beside it.
+    // A sidecar after the data is checked like one in a file.
     let place = streamed.bytes.windows(12).position(|w| w == b"\"levels\": [3").unwrap() + 11;
     let mut edited = streamed.bytes.clone();
     edited[place] = b'2';
@@ -124,7 +124,7 @@ fn a_stream_in_a_file_is_whole() {
     let mut changed = streamed.bytes.clone();
     changed[4000] ^= 1;
     pipe(&bench, "transform - --inverse -o -", &changed).fails(1, "belongs to other coefficients");
-    // Neither behind the data nor anywhere else.
+    // No sidecar, neither after the data nor in a file.
     let bare = npy_i16("(4,)", 0..4);
     pipe(&bench, "transform - --inverse -o -", &bare).fails(1, "no sidecar follows the coefficients");
 }
@@ -174,9 +174,9 @@ fn named_pipes() {
     }
     assert_eq!(pixels(&back), pixels(&bench.read("camera.png")));
     assert!(!bench.exists("coefficients.json"));
-    // The names that systems give to what is open already.
+    // System names of open files.
     if std::path::Path::new("/dev/stdin").exists() {
-        // A file stays the file that it is, and nothing is put beside such a name.
+        // A regular file remains one, and no other file is created for such a name.
         for line in [
             "\"$0\" transform camera.png -w dd137 -l 3 -o /dev/stdout > c.npy",
             "\"$0\" transform camera.png -w dd137 -l 3 -o /dev/fd/3 3> c.npy",
@@ -226,7 +226,7 @@ fn what_cannot_be_piped() {
     assert_eq!(pixels(&picture.bytes).into_luma8().into_raw(), [0, 50, 100, 150, 200, 250]);
     let drawn = pipe(&bench, "transform g.npy -w legall53 -o c.npy --picture -", b"").ok();
     assert!(drawn.bytes.starts_with(b"\x89PNG") && drawn.stderr.starts_with("c.npy: 2 × 3 i16"));
-    // A directory from a pipe: named after where it is from.
+    // Output to a directory from a pipe is named after its source.
     pipe(&bench, "transform - -w legall53 -o folder/", &bench.read("g.npy")).ok();
     assert!(bench.exists("folder/stdin.npy") && bench.exists("folder/stdin.npy.json"));
 }

@@ -1,5 +1,5 @@
-//! The command line's tests as one program, `hostile_media.rs` apart, which watches what its process allocates:
-//! `cargo test -p liftc --test suite transform`.
+//! Tests of the command line as one program: `cargo test -p liftc --test suite transform`. `hostile_media.rs` is
+//! separate, because it counts the allocations of its process.
 
 mod bench;
 mod codec;

@@ -1,4 +1,4 @@
-//! `liftc transform`, the real binary: what goes in comes back.
+//! `liftc transform` with the real binary: round trips.
 
 use crate::common::{Bench, data_file, npy, npy_i16};
 use image::{DynamicImage, ImageBuffer, Luma, LumaA, Rgb, Rgba};
@@ -32,7 +32,7 @@ fn the_readmes_picture_comes_back_pixel_for_pixel() {
     assert_eq!(small.ok().code, 0);
     let small = decode(&bench.read("small.png")).into_rgb8();
     assert_eq!(small.dimensions(), (57, 38));
-    // The low band is drawn as it is; the lines belong to the detail bands.
+    // The low band is drawn unchanged; the lines belong to the detail bands.
     for (x, y, pixel) in small.enumerate_pixels() {
         assert_eq!(pyramid.get_pixel(x, y), pixel);
     }
@@ -64,7 +64,7 @@ fn every_kind_of_picture() {
             assert_eq!(&decode(&bench.read("back.png")), picture, "{name} {wavelet}");
         }
     }
-    // Other formats, in and out.
+    // Other formats, as input and output.
     for (name, extension) in [("l8", "pgm"), ("rgb8", "ppm"), ("rgb16", "ppm"), ("l16", "tiff"), ("rgba8", "tiff")] {
         let picture = &pictures.iter().find(|(n, _)| *n == name).unwrap().1;
         picture.save(bench.path(&format!("in.{extension}"))).unwrap();
@@ -72,7 +72,7 @@ fn every_kind_of_picture() {
         bench.run(&format!("transform c.npy --inverse -o back.{extension}")).ok();
         let back = bench.read(&format!("back.{extension}"));
         assert_eq!(&decode(&back), picture, "{extension}");
-        // Of the forms that there are, those that every program reads.
+        // Variants of the formats that every program reads.
         let magic: &[u8] = match extension {
             "pgm" => b"P5",
             "ppm" => b"P6",
@@ -186,7 +186,7 @@ fn what_is_said_on_the_command_line_reaches_the_inverse() {
     }
 }
 
-/// A tile is the transform of that part alone, in arrays and in pictures.
+/// A tile equals the transform of that part alone, in arrays and in pictures.
 #[test]
 fn tiles_are_transforms_of_parts() {
     let bench = Bench::new();
@@ -198,7 +198,7 @@ fn tiles_are_transforms_of_parts() {
         npyz::NpyFile::new(&file[..]).unwrap().into_vec::<i16>().unwrap()
     };
     let (whole, picture) = (coefficients("whole.c.npy"), decode(&bench.read("whole.png")).into_luma8());
-    // A full tile and the last one, of what is left.
+    // A full tile, and the smaller last one.
     for (top, left, height, width) in [(0, 16, 16, 16), (16, 32, 14, 8)] {
         let (count, shape) = (height * width, format!("({height}, {width})"));
         let place = |i: usize| [top + i / width, left + i % width];
@@ -206,7 +206,7 @@ fn tiles_are_transforms_of_parts() {
         bench.run("transform part.npy -w dd137 -l 2 -o part.c.npy").ok();
         let part = coefficients("part.c.npy");
         assert!((0..count).all(|i| whole[place(i)[0] * 40 + place(i)[1]] == part[i]), "{shape}");
-        // The first row and column of details of level 1.
+        // First row and column of the details of level 1.
         let (row, column) = (top + height / 2, left + width / 2);
         let outlined = width / 2 >= 6;
         let drawn = (0..width).all(|x| picture.get_pixel((left + x) as u32, row as u32).0 == [255]);
@@ -236,13 +236,13 @@ fn levels_origins_and_axes_of_the_library() {
     bench.write("a.npy", npy_i16("(3, 21, 27)", (0..1701).map(|i| pattern(i) as i16 >> 4)));
     let said = bench.run("transform a.npy -w legall53 -l 3,1 --axes 2,1 --origin 5,2 -o c.npy").ok().stdout;
     assert_eq!(said, "c.npy: 3 × 21 × 27 i16 coefficients, 1,3 × legall53 (whole-symmetric)\n");
-    // In the order in which the axes were named.
+    // In the order of the named axes.
     assert_eq!(sidecar()["levels"], serde_json::json!([0, 1, 3]));
     assert_eq!(sidecar()["origins"], serde_json::json!([0, 2, 5]));
-    // Of rows 2 to 22 there are 11 even ones.
+    // Rows 2 to 22 include 11 even ones.
     let second = sidecar()["bands"].as_array().unwrap().iter().find(|b| b["level"] == 2).cloned().unwrap();
     assert_eq!(second["shape"][1], 11, "{second}");
-    // The same coefficients as the library's.
+    // Equal to the library's coefficients.
     use lifting::{Device, Plan, catalogue};
     let wavelet = catalogue::find("legall53").unwrap();
     let plan = Plan::builder(&wavelet).shape(&[3, 21, 27]).levels_per_axis(&[0, 1, 3]).origins(&[0, 2, 5]);
@@ -253,7 +253,7 @@ fn levels_origins_and_axes_of_the_library() {
     let file = bench.read("c.npy");
     assert_eq!(npyz::NpyFile::new(&file[..]).unwrap().into_vec::<i16>().unwrap(), expected);
 
-    // As many axes as plans have.
+    // The maximum number of axes of plans.
     let shape = "(2, 3, 2, 2, 3, 2, 2, 3)";
     let data: Vec<i16> = (0..864).map(|i| pattern(i) as i16 >> 4).collect();
     bench.write("deep.npy", npy_i16(shape, data.iter().copied()));
@@ -281,7 +281,7 @@ fn levels_beyond_what_there_is_to_do_are_said() {
         ("-l 9 --axes 1", "axis 1 has nothing left to split after 6 of its 9\n"),
         // Padded to 8 × 64.
         ("-l 3,6 --pad edge", ""),
-        // Samples at 1 to 5 have two of even positions, those one.
+        // Positions 1 to 5 include two even ones, and those one.
         ("-l 4 --axes 0 --origin 1", "axis 0 has nothing left to split after 2 of its 4\n"),
     ] {
         let run = bench.run(&format!("transform a.npy -w legall53 {options} -o c.npy")).ok();
@@ -324,7 +324,7 @@ fn several_at_once() {
     assert!(bench.exists("out/a.npy") && bench.exists("out/b.npy.json"), "the others are done all the same");
     bench.run("transform out/a.npy out/b.npy --inverse -o back/").ok();
     assert!(bench.read("back/b.npy").ends_with(&[7, 0, 8, 0]));
-    // Two outputs of one name, and an output that is an input.
+    // Two outputs of one name, and an output that is also an input.
     std::fs::create_dir(bench.path("sub")).unwrap();
     bench.write("sub/a.npy", bench.read("a.npy"));
     bench.run("transform a.npy sub/a.npy -w legall53 -o out").fails(2, "two outputs would have this name");
@@ -333,7 +333,7 @@ fn several_at_once() {
     bench.run("transform a.npy b.npy -w legall53 -o broken.npy").fails(2, "need a directory");
 }
 
-/// A real volume, out of an archive, over all of its three axes.
+/// A real volume from an archive, along all three axes.
 #[test]
 fn a_volume_comes_back() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Running the real binary in a directory of its own.
+//! Runs the real binary in a temporary directory.
 
 #![allow(dead_code)]
 
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A directory to run `liftc` in.
+/// A temporary directory for `liftc`.
 pub struct Bench {
     dir: TempDir,
 }
 
-/// What a run said and how it ended.
+/// Output and exit code of a run.
 #[derive(Debug)]
 pub struct Run {
     pub code: i32,
@@ -41,13 +41,13 @@ impl Bench {
         self.path(name).exists()
     }
 
-    /// A real picture, from the repository.
+    /// Copies a file of the repository's test data.
     pub fn copy(&self, data: &str) -> &Bench {
         std::fs::copy(data_file(data), self.path(data)).unwrap();
         self
     }
 
-    /// `liftc` with the words of `line`.
+    /// Runs `liftc` with the words of `line`.
     pub fn run(&self, line: &str) -> Run {
         self.run_args(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -75,13 +75,13 @@ impl From<Output> for Run {
 }
 
 impl Run {
-    /// It has to have worked.
+    /// Asserts success.
     pub fn ok(self) -> Run {
         assert_eq!(self.code, 0, "{}", self.stderr);
         self
     }
 
-    /// It has to have failed so, saying that, and without a panic.
+    /// Asserts this exit code, a message with this text, and no panic.
     pub fn fails(self, code: i32, message: &str) -> Run {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
         // The renderer breaks lines and indents.
@@ -92,12 +92,12 @@ impl Run {
     }
 }
 
-/// A file of the repository's test data.
+/// Path of a file in the repository's test data.
 pub fn data_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name)
 }
 
-/// A `.npy` with that header dictionary and those bytes.
+/// A `.npy` with this header dictionary and these bytes.
 pub fn npy(dictionary: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((dictionary.len() as u16).to_le_bytes());
