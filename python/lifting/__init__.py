@@ -9,14 +9,13 @@ Plans are prepared once and executed many times, with the same bits on every mac
 >>> bool((plan.inverse(coefficients) == image).all())
 True
 
-Pictures go to streams of few bytes and back (`encode`, `decode`). And the functions of PyWavelets are here under their
-names, with all nine modes:
+`encode` and `decode` compress images. PyWavelets' functions are available under their names, with all nine modes:
 
 >>> low, high = lifting.dwt([1.0, 2, 3, 4, 5, 6], "db2")
 >>> low.shape
 (4,)
 
-So ``import lifting as pywt`` runs what was written for PyWavelets' discrete transforms.
+``import lifting as pywt`` therefore runs code that uses PyWavelets' discrete transforms.
 """
 
 from ._lifting import DeviceError, LanguageError, LiftingError, __version__

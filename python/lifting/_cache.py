@@ -1,12 +1,12 @@
-"""Prepared transforms by their arguments: at most `LIMIT` bytes, the least recently used ones are dropped."""
+"""LRU cache of prepared transforms: keyed by arguments, at most `LIMIT` bytes."""
 
 import collections
 import math
 import threading
 
-#: Bytes that all cached transforms may hold, as estimated from their shapes.
+#: Bound on the bytes of all cached transforms, estimated from their shapes.
 LIMIT = 256 << 20
-#: Estimated bytes of a transform: a constant, and for each sample.
+#: Estimated bytes of a transform: a constant, and the bytes per sample.
 _BASE, _EACH = 1 << 16, 4
 
 _store = collections.OrderedDict()
@@ -15,7 +15,7 @@ _held = 0
 
 
 def cached(shape):
-    """A decorator for functions that prepare a transform; ``shape`` gives the transform's shape from the arguments."""
+    """A decorator for functions that prepare a transform; ``shape`` maps the arguments to the transform's shape."""
 
     def decorate(make):
         def find(*arguments):
@@ -41,8 +41,9 @@ def cached(shape):
 
 
 def clear_cache():
-    """Drops the transforms that PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask` keep for
-    arrays of known shapes. Without it they hold 256 MiB at most, besides the most recent one.
+    """Drops the cached transforms of PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask`.
+
+    The cache holds at most 256 MiB, or only the most recent transform if that one is larger.
 
     >>> clear_cache()
     """

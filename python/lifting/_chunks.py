@@ -1,4 +1,4 @@
-"""Chunks of arrays as pictures: what the codecs for Zarr have in common."""
+"""Chunks of arrays as images: shared parts of the Zarr and numcodecs codecs."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ._codec import decode, encode
 from ._lifting import LiftingError
 from ._wavelet import of_text
 
-#: What a codec may be told, and what it is if nothing is said; see `lifting.encode`.
+#: Options of a codec with their defaults; see `lifting.encode`.
 DEFAULTS = {
     "wavelet": None,
     "psnr": None,
@@ -20,10 +20,10 @@ DEFAULTS = {
 
 
 def checked(options):
-    """The options of a codec, all of them."""
+    """Options of a codec, completed with defaults."""
     unknown = options.keys() - DEFAULTS.keys()
     if unknown:
-        raise LiftingError(f"unknown options {', '.join(sorted(unknown))}; there are {', '.join(DEFAULTS)}")
+        raise LiftingError(f"unknown options {', '.join(sorted(unknown))}: choose from {', '.join(DEFAULTS)}")
     made = DEFAULTS | options
     if made["wavelet"] is not None:
         _wavelet(made["wavelet"])
@@ -31,22 +31,24 @@ def checked(options):
 
 
 def said(options):
-    """Those that are not the default: what is written to a file."""
+    """Options that differ from their defaults; only these are written to a file."""
     return {name: value for name, value in options.items() if value != DEFAULTS[name]}
 
 
 def _wavelet(text):
     if not isinstance(text, str):
-        raise LiftingError(f"a codec's wavelet is a name or a text of the language, not a {type(text).__name__}")
+        raise LiftingError(f"a codec's wavelet must be a name or a text of the language, not a {type(text).__name__}")
     return of_text(text)
 
 
 def to_stream(chunk, options):
-    """The stream of a chunk. Its last two axes are rows and columns; those before are more rows. With ``components``
-    there is one axis more, the last one."""
+    """The stream of a chunk.
+
+    The last two axes are rows and columns; axes before them are further rows. With ``components`` a last axis of
+    components follows the columns."""
     chunk = np.asarray(chunk)
     if chunk.dtype.kind not in "iu" or chunk.dtype.itemsize > 2:
-        raise LiftingError(f"chunks can be int8, uint8, int16 or uint16, not {chunk.dtype}: choose another codec")
+        raise LiftingError(f"chunks must be int8, uint8, int16 or uint16, not {chunk.dtype}: choose another codec")
     options = dict(options)
     inner = chunk.shape[-2:] if options.pop("components") else chunk.shape[-1:]
     name = options.pop("wavelet")
@@ -54,9 +56,9 @@ def to_stream(chunk, options):
 
 
 def of_stream(stream, shape, dtype):
-    """The chunk of that shape that a stream has."""
+    """The chunk of that shape from a stream."""
     picture = decode(stream)
     if picture.size != np.prod(shape, dtype=int) or picture.dtype != np.dtype(dtype).newbyteorder("="):
         found = f"{picture.shape} samples {picture.dtype}"
-        raise LiftingError(f"the chunk should have {tuple(shape)} samples {dtype}, and the stream has {found}")
+        raise LiftingError(f"the chunk needs {tuple(shape)} samples {dtype}, but the stream has {found}")
     return picture.reshape(shape)

@@ -1,4 +1,4 @@
-"""Pictures to streams of few bytes, and back."""
+"""Image codec: `encode` and `decode`."""
 
 import numpy as np
 
@@ -11,15 +11,16 @@ def encode(
     image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=5, bits=None, passes=2, fast=0, colour=True,
     layers=1, tile=None
 ):
-    """The stream of a picture: whole numbers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
+    """The stream of an image: integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
     components)``.
 
-    Lossless, by an integer wavelet, unless one of these is said: ``psnr``, decibels at least; ``bpp``, bits for each
-    pixel at most; ``quality``, from 1 to 100. ``bits`` of a sample are those of its type if nothing is said; the first
-    three components are red, green and blue, unless ``colour`` is false. With several quality ``layers`` any prefix of
-    the stream is a picture; the lowest ``fast`` bitplanes, 0 to 32, are gone through once, which takes less time and a
-    little more room; ``tile``, ``(height, width)``, cuts the picture into parts that are coded by themselves.
-    docs/format.md defines the stream.
+    Coding is lossless, with an integer wavelet, unless one target is given: ``psnr``, at least that many decibels;
+    ``bpp``, at most that many bits per pixel; or ``quality``, from 1 to 100. ``bits`` per sample default to those of
+    the type. The first three components are red, green and blue, unless ``colour`` is false.
+
+    With several quality ``layers`` any prefix of the stream is an image. The lowest ``fast`` bitplanes, 0 to 32, are
+    coded in a single pass: faster, and slightly larger. ``tile``, ``(height, width)``, cuts the image into
+    independently coded tiles. docs/format.md defines the stream.
 
     >>> image = np.add.outer(np.arange(100), np.arange(120)).astype("uint8")
     >>> stream = encode(image)
@@ -29,14 +30,14 @@ def encode(
     image = np.asarray(image)
     if image.dtype.kind not in "iu" or image.ndim not in (2, 3):
         raise LiftingError(
-            f"a picture has whole numbers and two or three axes, and not {image.ndim} of {image.dtype}: "
-            "(height, width) or (height, width, components)"
+            f"an image must have integers and two or three axes, not {image.ndim} of {image.dtype}: "
+            "use (height, width) or (height, width, components)"
         )
     if image.size and not -(2**31) <= int(image.min()) <= int(image.max()) < 2**31:
-        raise LiftingError("samples have 16 bits at most")
+        raise LiftingError("samples out of range: at most 16 bits are allowed")
     targets = {name: value for name, value in [("psnr", psnr), ("bpp", bpp), ("quality", quality)] if value is not None}
     if len(targets) > 1:
-        raise LiftingError(f"{' and '.join(targets)} exclude each other: say one")
+        raise LiftingError(f"{' and '.join(targets)} exclude each other: give one")
     target, value = next(iter(targets.items()), ("lossless", 0.0))
     wavelet = as_wavelet(wavelet or ("cdf97" if targets else "legall53"))
     bits = 8 * image.dtype.itemsize if bits is None else int(bits)
@@ -49,10 +50,12 @@ def encode(
 
 
 def decode(stream, level=0, *, layers=None, region=None, cut=False):
-    """The picture of a stream; at ``level``, half as high and wide for each; by its first quality ``layers``, or all;
-    of a ``region``, ``(first row, first column, rows, columns)`` at full size, nothing but what that depends on.
+    """The image of a stream, of shape ``(height, width)`` or ``(height, width, components)``.
 
-    A stream that has been cut is an error, unless ``cut`` is true: then it is what the stream holds.
+    Each ``level`` halves height and width. ``layers`` is the number of quality layers to decode, by default all. With
+    a ``region``, ``(first row, first column, rows, columns)`` at full size, only the data that it needs is decoded.
+
+    A truncated stream is an error, unless ``cut`` is true: then the image is made from the data present.
 
     >>> stream = encode(np.zeros((64, 64), "uint16"), "cdf97", bpp=1.0)
     >>> decode(stream).dtype
@@ -62,7 +65,7 @@ def decode(stream, level=0, *, layers=None, region=None, cut=False):
     layers = None if layers is None else int(layers)
     samples, shape, bits, signed, complete = _lifting.decode(bytes(stream), int(level), layers, region)
     if not complete and not cut:
-        raise LiftingError("the stream has been cut: decode it with cut=True for what it holds")
+        raise LiftingError("the stream is truncated: pass cut=True to decode the data present")
     kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2}")
     image = np.frombuffer(samples, np.int32).reshape(shape).astype(kind)
     return image[..., 0] if shape[2] == 1 else image

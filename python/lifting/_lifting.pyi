@@ -1,4 +1,4 @@
-"""The native half: see the modules that wrap it."""
+"""Type stubs of the native extension; the modules that wrap it document it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the modules of libraries with derivatives share: adjoints, and levels of PyWavelets' transforms one by one."""
+"""Shared parts of the PyTorch and JAX modules: adjoints, and PyWavelets' transforms level by level."""
 
 import functools
 import itertools
@@ -8,32 +8,32 @@ from ._lifting import LiftingError
 from ._multilevel import _cut, _sequence
 from ._wavelet import of_text
 
-#: What takes gradients back, and what takes these back.
+#: The adjoint of each transform.
 ADJOINT = {"forward": "adjoint", "adjoint": "forward", "inverse": "inverse_adjoint", "inverse_adjoint": "inverse"}
 
-#: The wavelet of a key.
+#: The wavelet of a key made by `key_of`.
 wavelet_of = functools.lru_cache(maxsize=256)(of_text)
 
 
 def modes_of(mode, dims):
-    """The name of a mode for each of the last axes."""
+    """Names of the modes of the last ``dims`` axes."""
     return tuple(mode.name for mode in _dwt.modes_per_axis(mode, range(dims)))
 
 
 def keys(dims):
-    """The keys of a level's bands, in the order of the native half."""
+    """Keys of a level's bands, in the order of the native extension."""
     return ["".join(letters) for letters in itertools.product("ad", repeat=dims)]
 
 
 def check_lengths(lengths, modes):
-    """Axes that are transformed have samples enough for their modes."""
+    """Raises an error if a transformed axis is too short for its mode."""
     for axis, (n, mode) in enumerate(zip(lengths, modes, strict=True)):
         if n == 0 or n == 1 and mode in ("reflect", "antireflect"):
             raise LiftingError(f"axis {axis - len(modes)} has {n} samples: too few for mode {mode!r}")
 
 
 def analysis(x, levels, dims, one_level):
-    """Levels of analysis, of which ``one_level`` takes data to bands by their keys: ``[cAn, {…}, …, {…}]``."""
+    """Several levels of analysis: ``[cAn, {…}, …, {…}]``; ``one_level`` maps data to bands by key."""
     details = []
     for _ in range(levels):
         bands = one_level(x)
@@ -43,7 +43,7 @@ def analysis(x, levels, dims, one_level):
 
 
 def synthesis(coeffs, dims, one_level):
-    """Levels of synthesis of such a list, of which ``one_level`` takes bands by their keys to data."""
+    """Several levels of synthesis of such a list; ``one_level`` maps bands by key to data."""
     x, details = _sequence(coeffs)
     for bands in details:
         there = [band for band in bands.values() if band is not None]

@@ -1,4 +1,4 @@
-"""Multiresolution analysis: data as a sum of what each level contributes."""
+"""Multiresolution analysis: data as a sum of each level's contribution."""
 
 from functools import reduce
 
@@ -10,13 +10,13 @@ from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn, warn_norm
 
 
 def _forms(transform, stationary, decimated, mode, wavelets):
-    """Which pair of functions, and what they are told."""
+    """The pair of transforms, the arguments of both, and those of the forward one only."""
     names = (stationary[0].__name__, stationary[0].__name__.replace("swt", "dwt"))
     if transform not in names:
         raise ValueError(f"unknown transform {transform!r}; choose one of {', '.join(names)}")
     if transform == names[0]:
         if mode != "periodization":
-            raise ValueError(f"{transform} knows the mode periodization only, and not {mode!r}")
+            raise ValueError(f"{transform} supports only the mode periodization, not {mode!r}")
         if not all(w.orthogonal for w in wavelets):
             warn_norm(wavelets, stacklevel=5)
         return (*stationary, {"norm": True}, {"trim_approx": True})
@@ -24,7 +24,7 @@ def _forms(transform, stationary, decimated, mode, wavelets):
 
 
 def mra(data, wavelet, level=None, axis=-1, transform="swt", mode="periodization"):
-    """Data along an axis as a list of arrays, coarsest first, of which it is the sum (`imra`).
+    """Multiresolution analysis along an axis: arrays of the data's shape, coarsest first. `imra` adds them up.
 
     >>> bool(np.allclose(imra(mra([1.0, 2, 3, 5, 8, 13, 21, 34], "db2", 2)), [1, 2, 3, 5, 8, 13, 21, 34]))
     True
@@ -43,12 +43,12 @@ def _sum(parts):
 
 
 def imra(mra_coeffs):
-    """The data that `mra` was given."""
+    """Inverse of `mra`: the sum of its arrays."""
     return _sum(mra_coeffs)
 
 
 def mra2(data, wavelet, level=None, axes=(-2, -1), transform="swt2", mode="periodization"):
-    """As `mra` along two axes: ``[cA, (cH, cV, cD), …]``, each an array of the data's shape."""
+    """Multiresolution analysis along two axes: ``[cA, (cH, cV, cD), …]``, each an array of the data's shape."""
     data = as_samples(data)
     wavelets = wavelets_per_axis(wavelet, axes)
     forward, inverse, both, ahead = _forms(transform, (swt2, iswt2), (wavedec2, waverec2), mode, wavelets)
@@ -68,12 +68,12 @@ def mra2(data, wavelet, level=None, axes=(-2, -1), transform="swt2", mode="perio
 
 
 def imra2(mra_coeffs):
-    """The data that `mra2` was given."""
+    """Inverse of `mra2`: the sum of its arrays."""
     return _sum([mra_coeffs[0], *(part for level in mra_coeffs[1:] for part in level)])
 
 
 def mran(data, wavelet, level=None, axes=None, transform="swtn", mode="periodization"):
-    """As `mra` along several axes: ``[cA, {'ad': …}, …]``, each an array of the data's shape."""
+    """Multiresolution analysis along several axes: ``[cA, {'ad': …}, …]``, each an array of the data's shape."""
     data = as_samples(data)
     axes = tuple(range(data.ndim) if axes is None else axes)
     wavelets = wavelets_per_axis(wavelet, axes)
@@ -94,7 +94,7 @@ def mran(data, wavelet, level=None, axes=None, transform="swtn", mode="periodiza
 
 
 def imran(mra_coeffs):
-    """The data that `mran` was given."""
+    """Inverse of `mran`: the sum of its arrays."""
     return _sum([mra_coeffs[0], *(part for level in mra_coeffs[1:] for part in level.values())])
 
 

@@ -4,7 +4,9 @@ import numpy as np
 
 
 def _scaled(data, value, substitute, gain):
-    """Data times ``gain`` of its magnitude, at least 0. NaN stays NaN. ``substitute`` replaces magnitudes below ``value``."""
+    """Data times ``gain`` of its magnitude, at least 0.
+
+    NaN stays NaN. ``substitute`` replaces magnitudes below ``value``."""
     magnitude = np.abs(data)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = gain(magnitude).clip(min=0, max=None, out=None)
@@ -14,10 +16,10 @@ def _scaled(data, value, substitute, gain):
 
 
 def threshold(data, value, mode="soft", substitute=0):
-    """Data with its small values replaced by ``substitute``.
+    """Replaces small values of the data by ``substitute``.
 
-    ``soft`` takes ``value`` off the magnitude of the others, ``garrote`` ``value²/|x|``, ``hard`` leaves them;
-    ``greater`` replaces what is below ``value``, ``less`` what is above.
+    ``soft`` shrinks the other magnitudes by ``value``, ``garrote`` by ``value²/|x|``; ``hard`` keeps them.
+    ``greater`` replaces values below ``value``, and ``less`` those above.
 
     >>> threshold([-3, 1, 2], 1.5).tolist()
     [-1.5, 0.0, 0.5]
@@ -34,21 +36,21 @@ def threshold(data, value, mode="soft", substitute=0):
         return np.where(np.abs(data) < value, substitute, data)
     if mode in ("greater", "less"):
         if np.iscomplexobj(data):
-            raise ValueError(f"{mode} thresholds are for real data")
+            raise ValueError(f"the threshold {mode} takes only real data")
         return np.where(data < value if mode == "greater" else data > value, substitute, data)
     raise ValueError(f"unknown threshold {mode!r}; choose one of soft, hard, garrote, greater, less")
 
 
 def threshold_firm(data, value_low, value_high):
-    """Firm (semi-soft) threshold: zero below ``value_low``, as it is above ``value_high``, linear between.
+    """Firm (semi-soft) threshold: zero below ``value_low``, unchanged above ``value_high``, linear between.
 
     >>> threshold_firm([1.0, 2.5, 5.0], 2, 4).round(6).tolist()
     [0.0, 1.0, 5.0]
     """
     if value_low < 0:
-        raise ValueError(f"value_low cannot be negative: {value_low}")
+        raise ValueError(f"invalid value_low {value_low}: it must be at least 0")
     if value_high < value_low:
-        raise ValueError(f"value_high is at least value_low: {value_high} < {value_low}")
+        raise ValueError(f"invalid value_high {value_high}: it must be at least value_low, {value_low}")
     data = np.asarray(data)
     magnitude = np.abs(data)
     if value_low == value_high:

@@ -1,4 +1,4 @@
-"""Native plans on PyTorch's tensors, wherever these are."""
+"""Native plans on PyTorch tensors, on the CPU or a GPU."""
 
 
 import torch
@@ -9,8 +9,9 @@ _capsule = torch.utils.dlpack.to_dlpack
 
 
 def run(native, name, given, out):
-    """Runs a transform of a native plan from one tensor to another, contiguous ones if they are on a GPU: there it is
-    queued on the current stream, and scratch memory is PyTorch's."""
+    """Runs a transform of a native plan from one tensor to another.
+
+    On a GPU both tensors are contiguous, the current stream queues the work, and PyTorch allocates the scratch."""
     if not given.is_cuda:
         native.run(name, _capsule(given), _capsule(out))
         return

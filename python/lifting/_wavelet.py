@@ -1,4 +1,4 @@
-"""Wavelets: of the catalogue, of text in the Lifting language, and of filter banks."""
+"""Wavelets: from the catalogue, from text in the Lifting language, and from filter banks."""
 
 import enum
 import functools
@@ -43,12 +43,12 @@ _NAMES = {
     "rbio": [f"rbio{n}" for n in _SPLINES],
     "dmey": ["dmey"],
 }
-#: PyWavelets' continuous wavelets, which are no filter banks: to say so of them.
+#: PyWavelets' continuous wavelets; they get an error of their own.
 _CONTINUOUS = re.compile(r"(cgau|cmor|fbsp|gaus|mexh|morl|shan)[0-9.\-]*")
 
 
 class Modes(enum.IntEnum):
-    """How a signal goes on beyond its ends; numbers and names are PyWavelets'.
+    """Border extension modes, with PyWavelets' numbers and names.
 
     >>> Modes.from_object("symmetric") == Modes.symmetric == 1
     True
@@ -66,7 +66,7 @@ class Modes(enum.IntEnum):
 
     @staticmethod
     def from_object(mode):
-        """The mode that a name, its abbreviation or a number means."""
+        """The mode of a name, an abbreviation or a number."""
         if isinstance(mode, str):
             name = _SHORT.get(mode, mode)
             if name not in Modes.__members__:
@@ -74,9 +74,9 @@ class Modes(enum.IntEnum):
             return Modes[name]
         if isinstance(mode, (int, np.integer)):
             if not 0 <= mode < len(Modes):
-                raise ValueError(f"unknown mode {mode}; modes have the numbers 0 to {len(Modes) - 1}")
+                raise ValueError(f"unknown mode {mode}; choose a number from 0 to {len(Modes) - 1}")
             return Modes(int(mode))
-        raise TypeError(f"a mode is a name or a number, not {type(mode).__name__}")
+        raise TypeError(f"a mode must be a name or a number, not {type(mode).__name__}")
 
 
 _SHORT = {"zpd": "zero", "cpd": "constant", "sym": "symmetric", "ppd": "periodic", "sp1": "smooth"}
@@ -91,11 +91,11 @@ def _find(name):
 
 
 class Wavelet:
-    """A wavelet, with the attributes that PyWavelets' class of the same name has, and those of the language.
+    """A wavelet, with the attributes of PyWavelets' class of the same name and those of the language.
 
-    ``Wavelet("db4")`` is of the catalogue, which has all discrete wavelets of PyWavelets and more (`catalogue`);
-    `wavelet` compiles text. With ``filter_bank``, the four filters ``dec_lo, dec_hi, rec_lo, rec_hi`` (or an object
-    with an attribute of that name) are factored; they must reconstruct perfectly.
+    ``Wavelet("db4")`` comes from the catalogue, which has all discrete wavelets of PyWavelets and more (`catalogue`);
+    `wavelet` compiles text. ``filter_bank``, the four filters ``dec_lo, dec_hi, rec_lo, rec_hi`` (or an object with
+    an attribute of that name), is factored into lifting steps; it must reconstruct perfectly.
 
     >>> w = Wavelet("db2")
     >>> w.dec_len, w.orthogonal, w.vanishing_moments_psi
@@ -110,12 +110,12 @@ class Wavelet:
                 self.__dict__.update(name.__dict__)
                 return
             if not isinstance(name, str):
-                raise TypeError(f"a wavelet has a name, which is a string, not {type(name).__name__}")
+                raise TypeError(f"a wavelet's name must be a string, not {type(name).__name__}")
             name = name.lower()
             if _CONTINUOUS.fullmatch(name):
                 raise ValueError(
                     f"The `Wavelet` class is for discrete wavelets, and {name!r} is continuous: it has no filter bank. "
-                    "`lifting.wavelist()` lists what there is"
+                    "`lifting.wavelist()` lists the discrete ones"
                 )
             _scheme = _find(name)
         elif _scheme is None:
@@ -133,14 +133,14 @@ class Wavelet:
         self._family = family if not self._custom and name in _NAMES.get(family, ()) else ""
 
     def _check_bank(self):
-        """Warns if the steps that the bank was factored into have other filters, by rounding."""
+        """Warns if rounding makes the filters of the factored steps differ from the bank's."""
         found = self.filter_bank[: len(self._bank)]
         if any(len(a) != len(b) for a, b in zip(found, self._bank)):
             return
         residual = max(np.abs(np.subtract(a, b)).max() for a, b in zip(found, self._bank))
         if residual > 1e-12:
             warnings.warn(
-                f"the steps of {self.name!r} have filters that differ from the given ones by {residual:.1e}",
+                f"the filters of the steps of {self.name!r} differ from the given ones by {residual:.1e}",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -158,12 +158,12 @@ class Wavelet:
 
     @functools.cached_property
     def dec_len(self):
-        """Length of the filters."""
+        """Length of the analysis filters."""
         return self._scheme.filter_length
 
     @property
     def rec_len(self):
-        """Length of the filters."""
+        """Length of the synthesis filters."""
         return self.dec_len
 
     @property
@@ -193,15 +193,15 @@ class Wavelet:
 
     @property
     def inverse_filter_bank(self):
-        """The bank of the wavelet that has analysis and synthesis exchanged."""
+        """The filter bank of the wavelet with analysis and synthesis exchanged."""
         return tuple(self._filters[i][::-1] for i in (2, 3, 0, 1))
 
     def get_filters_coeffs(self):
-        """As `filter_bank`."""
+        """Synonym of `filter_bank`."""
         return self.filter_bank
 
     def get_reverse_filters_coeffs(self):
-        """As `inverse_filter_bank`."""
+        """Synonym of `inverse_filter_bank`."""
         return self.inverse_filter_bank
 
     @functools.cached_property
@@ -210,14 +210,14 @@ class Wavelet:
 
     @functools.cached_property
     def orthogonal(self):
-        """Whether synthesis is the transpose of analysis; of a bank of your own, False until you say so."""
+        """Whether synthesis is the transpose of analysis; False for a custom bank until you set it."""
         if self._family:
             return self._family not in ("bior", "rbio")
         return not self._custom and self._moments[2] < 1e-9
 
     @functools.cached_property
     def biorthogonal(self):
-        """Whether synthesis undoes analysis; of a bank of your own, False until you say so."""
+        """Whether synthesis undoes analysis; False for a custom bank until you set it."""
         return not self._custom
 
     @functools.cached_property
@@ -232,22 +232,22 @@ class Wavelet:
 
     @property
     def family_name(self):
-        """The family."""
+        """Name of the family; empty if it has none."""
         return _FAMILIES.get(self._family, "")
 
     @property
     def short_family_name(self):
-        """The family's letters in names."""
+        """Prefix of the family's wavelet names, such as ``db``."""
         return self._family
 
     @property
     def vanishing_moments_psi(self):
-        """Vanishing moments of the wavelet; for PyWavelets' families, what it says of them."""
+        """Vanishing moments of the wavelet; for PyWavelets' families, PyWavelets' number."""
         return self._said_moments()[0]
 
     @property
     def vanishing_moments_phi(self):
-        """Vanishing moments of the scaling function, as PyWavelets counts them: for `bior`, of the dual wavelet."""
+        """Vanishing moments of the scaling function, by PyWavelets' count: for `bior`, those of the dual wavelet."""
         return self._said_moments()[1]
 
     def _said_moments(self):
@@ -264,28 +264,28 @@ class Wavelet:
 
     @property
     def domain(self):
-        """``integer`` or ``real``."""
+        """Number domain: ``integer`` or ``real``."""
         return self._scheme.domain
 
     @property
     def boundary(self):
-        """Its own border rule."""
+        """Default border rule."""
         return self._scheme.boundary
 
     @property
     def profiles(self):
-        """The formats that have conventions for it."""
+        """Names of the formats with conventions for this wavelet."""
         return self._scheme.profiles
 
     @property
     def text(self):
-        """Its text in the Lifting language."""
+        """Text in the Lifting language."""
         return self._scheme.text
 
     def wavefun(self, level=8):
-        """Scaling functions and wavelets, by so many levels of the cascade algorithm.
+        """Scaling functions and wavelets, sampled by ``level`` levels of the cascade algorithm.
 
-        ``phi, psi, x`` of an orthogonal wavelet, else ``phi_d, psi_d, phi_r, psi_r, x`` of analysis and synthesis.
+        Returns ``phi, psi, x`` for an orthogonal wavelet, else ``phi_d, psi_d, phi_r, psi_r, x``: analysis, synthesis.
         """
         from ._dwt import upcoef
 
@@ -298,18 +298,19 @@ class Wavelet:
             whole = np.zeros(size)
             values = upcoef(part, [gain], wavelet, level)
             turned = part == "d" and not self.orthogonal and (self.vanishing_moments_psi or 0) % 4 != 1
-            # A coefficient stands one place before where its function begins.
+            # A coefficient lies one place before the start of its function.
             whole[1 : 1 + len(values)] = -values if turned else values
             functions.append(whole)
         return (*functions, np.arange(size) / 2**level)
 
     def show(self, levels=3):
-        """What it is good for, as text: its steps, filters, moments, gains."""
+        """A report as text: steps, filters, moments, and gains of ``levels`` levels."""
         return self._scheme.show(levels)
 
     def plot(self, path=None, width=88):
-        """Its functions, frequency responses and steps as a figure, ``width`` millimetres wide: SVG. Notebooks show it;
-        with ``path`` it is written to a file."""
+        """SVG figure of functions, frequency responses and steps, ``width`` millimetres wide.
+
+        Notebooks show it; with ``path`` it is also written to a file."""
         figure = Figure(self._scheme.svg(width))
         if path is not None:
             figure.save(path)
@@ -347,7 +348,7 @@ class Wavelet:
 
 
 class _Mirror:
-    """The synthesis filters of analysis reversed: what `upcoef` reads of a wavelet, of the dual one."""
+    """The dual wavelet, with only the attributes that `upcoef` reads."""
 
     def __init__(self, wavelet):
         self.filter_bank = wavelet.inverse_filter_bank
@@ -355,7 +356,7 @@ class _Mirror:
 
 
 class Figure:
-    """A figure as SVG; a notebook shows it."""
+    """An SVG figure; notebooks show it."""
 
     def __init__(self, svg):
         self.svg = svg
@@ -364,7 +365,7 @@ class Figure:
         return self.svg
 
     def save(self, path):
-        """Writes it to a file."""
+        """Writes the figure to a file."""
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def __repr__(self):
@@ -372,7 +373,7 @@ class Figure:
 
 
 def _rebuilt(name, text, custom=False):
-    """A wavelet from a pickle or a copy: its text has every weight to the bit."""
+    """A wavelet from a pickle or a copy; the text holds every weight exactly."""
     try:
         scheme = _find(name)
     except LiftingError:
@@ -386,22 +387,22 @@ def _rebuilt(name, text, custom=False):
 
 
 def DiscreteContinuousWavelet(name, filter_bank=None):
-    """PyWavelets' constructor of either kind: here a `Wavelet`, as there are only discrete ones."""
+    """PyWavelets' constructor of either kind; here always a `Wavelet`, as only discrete ones exist."""
     return Wavelet(name, filter_bank)
 
 
 def as_wavelet(wavelet):
-    """The wavelet that a name means; a wavelet is itself."""
+    """The `Wavelet` of a name, a `Wavelet` or a PyWavelets object."""
     if isinstance(wavelet, Wavelet):
         return wavelet
     if isinstance(wavelet, str):
         return _named(wavelet)
     if hasattr(wavelet, "filter_bank") and hasattr(wavelet, "name"):
-        # PyWavelets' class: the catalogue's wavelet if it has these filters, else its bank.
+        # PyWavelets' class: the catalogue's wavelet if the filters agree, else a custom bank.
         known = _named(wavelet.name) if wavelet.name.lower() in wavelist(kind="discrete") else None
         same = known is not None and all(np.allclose(a, b, 0, 1e-9) for a, b in zip(known.filter_bank, wavelet.filter_bank))
         return known if same else Wavelet(wavelet.name, wavelet)
-    raise ValueError(f"a wavelet is a name or a `lifting.Wavelet`, not {type(wavelet).__name__}")
+    raise ValueError(f"a wavelet must be a name or a `lifting.Wavelet`, not {type(wavelet).__name__}")
 
 
 @functools.cache
@@ -410,13 +411,13 @@ def _named(name):
 
 
 def wavelet(text, name=None):
-    """Compiles text in the Lifting language: its wavelet, or the one called ``name`` if it has several.
+    """Compiles text in the Lifting language and returns its wavelet; ``name`` selects one of several.
 
     >>> haar = wavelet("wavelet mine { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }")
     >>> haar.name, haar.domain
     ('mine', 'integer')
 
-    Errors are a `LanguageError`, which shows all of them with their places and what to do.
+    Raises a `LanguageError` that lists all errors with their positions and remedies.
     """
     schemes = _lifting.Scheme.compile(text, "wavelet")
     names = [scheme.name for scheme in schemes]
@@ -424,17 +425,17 @@ def wavelet(text, name=None):
         return Wavelet(names[0], _scheme=schemes[0])
     if name in names:
         return Wavelet(name, _scheme=schemes[names.index(name)])
-    raise LiftingError(f"the text has the wavelets {', '.join(names) or 'none'}: say which by `name`")
+    raise LiftingError(f"the text has the wavelets {', '.join(names) or 'none'}: choose one with `name`")
 
 
 def of_text(text):
-    """The wavelet of a name or of a text of the language: as strings say it that travel."""
+    """The wavelet of a name or of a text in the language, the two forms that metadata and graphs store."""
     return wavelet(text) if "{" in text else as_wavelet(text)
 
 
 @functools.lru_cache(maxsize=1024)
 def key_of(wavelet):
-    """A string that `of_text` reads, as graphs have it: the wavelet's name in the catalogue, or its text."""
+    """A string for `of_text`, as graphs store it: the wavelet's name in the catalogue, or its text."""
     made = as_wavelet(wavelet)
     try:
         known = _find(made.name)
@@ -444,7 +445,7 @@ def key_of(wavelet):
 
 
 def wavelist(family=None, kind="all"):
-    """Names of PyWavelets' discrete wavelets, of a family or all; there are none of kind ``continuous``.
+    """Names of PyWavelets' discrete wavelets, of one family or all; empty for kind ``continuous``.
 
     >>> wavelist("dmey")
     ['dmey']
@@ -465,7 +466,7 @@ def _natural(name):
 
 
 def families(short=True):
-    """The families of `wavelist`.
+    """Families of `wavelist`: short names, or full ones if ``short`` is false.
 
     >>> families()
     ['haar', 'db', 'sym', 'coif', 'bior', 'rbio', 'dmey']
@@ -474,7 +475,7 @@ def families(short=True):
 
 
 def catalogue():
-    """All wavelets of the catalogue: name to family and further names.
+    """All wavelets of the catalogue: a dictionary from name to family and aliases.
 
     >>> catalogue()["legall53"]
     ('JPEG 2000', ['legall5_3', 'jpeg2000_5_3'])
@@ -483,7 +484,7 @@ def catalogue():
 
 
 def show(wavelet, levels=3):
-    """What a wavelet is good for, as text: its steps, filters, moments, and gains of so many levels.
+    """A report on a wavelet as text: steps, filters, moments, and gains of ``levels`` levels.
 
     >>> "vanishing moments" in show("cdf97")
     True
@@ -492,7 +493,7 @@ def show(wavelet, levels=3):
 
 
 def plot(wavelet, path=None, width=88):
-    """A wavelet's functions, frequency responses and steps as a figure, ``width`` millimetres wide.
+    """SVG figure of a wavelet's functions, frequency responses and steps, ``width`` millimetres wide.
 
     >>> plot("db2").svg.startswith("<svg")
     True
@@ -501,10 +502,10 @@ def plot(wavelet, path=None, width=88):
 
 
 def factor(bank, *, into="lifting", name=None):
-    """Takes a filter bank apart, into ``lifting`` steps or a ``lattice``.
+    """Factors a filter bank into ``lifting`` steps or a ``lattice``.
 
-    ``bank`` is a wavelet, the name of one, or the filters ``dec_lo, dec_hi`` (and ``rec_lo, rec_hi``, to be checked),
-    as PyWavelets has them.
+    ``bank`` is a wavelet, its name, or the filters ``dec_lo, dec_hi`` in PyWavelets' conventions. If ``rec_lo,
+    rec_hi`` follow, they are checked.
 
     >>> factor("db2", into="lattice").text.count("rotate")
     2
@@ -527,10 +528,10 @@ def _factored(folder, source, into, name):
 
 
 def _factor_bank(filters, name, into="lifting"):
-    """The scheme of PyWavelets' filters, after its conventions."""
+    """The native scheme of filters in PyWavelets' conventions."""
     length = len(filters[0])
     if len(filters) not in (2, 4) or any(f.ndim != 1 or len(f) != length for f in filters):
-        raise LiftingError("a bank has two or four filters of one length: dec_lo, dec_hi (, rec_lo, rec_hi)")
+        raise LiftingError("a bank needs two or four filters of one length: dec_lo, dec_hi (, rec_lo, rec_hi)")
     if length < 2 or length % 2:
         raise LiftingError(f"the filters have {length} taps: an even number is needed (pad them with zeros)")
     with tempfile.TemporaryDirectory() as folder:
@@ -541,10 +542,10 @@ def _factor_bank(filters, name, into="lifting"):
 
 
 def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None, options=()):
-    """Writes a wavelet's kernels into a folder, as ``liftc`` does, and returns the paths of the files.
+    """Writes a wavelet's kernels into a folder and returns the paths of the files.
 
-    ``emit`` lists what to write (``cuda``, ``c``, ``rust``), ``sample`` the types of samples; with ``shape``
-    (and ``levels``), functions are for data of that shape. ``options`` are further arguments of the command line.
+    ``emit`` lists the targets (``cuda``, ``c``, ``rust``) and ``sample`` the sample types. With ``shape`` (and
+    ``levels``) the functions are specialised for data of that shape. ``options`` are further arguments of ``liftc``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -568,7 +569,7 @@ def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None
 
 
 def qmf(filter):
-    """The quadrature mirror of a filter: reversed, with every second sign changed.
+    """Quadrature mirror of a filter: reversed, with every second sign changed.
 
     >>> qmf([1.0, 2, 3, 4])
     array([ 4., -3.,  2., -1.])
@@ -579,7 +580,7 @@ def qmf(filter):
 
 
 def orthogonal_filter_bank(scaling_filter):
-    """The four filters ``dec_lo, dec_hi, rec_lo, rec_hi`` of an orthogonal scaling filter of even length.
+    """Filter bank ``dec_lo, dec_hi, rec_lo, rec_hi`` of an orthogonal scaling filter of even length.
 
     >>> [f.tolist() for f in orthogonal_filter_bank([1.0, 1.0])][0]
     [0.7071067811865476, 0.7071067811865476]

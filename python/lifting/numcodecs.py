@@ -1,4 +1,4 @@
-"""A codec for numcodecs, and so for Zarr's version 2: chunks as streams of few bytes, lossless or not.
+"""Codec for numcodecs and Zarr 2: compressed chunks, lossless or lossy.
 
 >>> import numcodecs, numpy
 >>> codec = numcodecs.get_codec({"id": "lifting"})
@@ -19,7 +19,7 @@ __all__ = ["LiftingCodec"]
 
 
 class LiftingCodec(Codec):
-    """Chunks of int8, uint8, int16 or uint16 as streams of `lifting.encode`; options as `lifting.zarr.LiftingCodec`."""
+    """Compresses chunks of int8, uint8, int16 or uint16; options are those of `lifting.zarr.LiftingCodec`."""
 
     codec_id = "lifting"
 
@@ -31,14 +31,14 @@ class LiftingCodec(Codec):
         return _chunks.to_stream(buf, self.options)
 
     def decode(self, buf, out=None):
-        """The chunk of a stream, or ``out`` with it."""
+        """The chunk of a stream; with ``out``, written there."""
         if out is None:
             return np.ascontiguousarray(decode(bytes(buf)))
         out[...] = _chunks.of_stream(bytes(buf), out.shape, out.dtype)
         return out
 
     def get_config(self):
-        """What stands in an array's metadata."""
+        """The configuration that an array's metadata stores."""
         return {"id": self.codec_id, **_chunks.said(self.options)}
 
     def __repr__(self):

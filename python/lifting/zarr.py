@@ -1,6 +1,6 @@
-"""A codec for Zarr, version 3: chunks as streams of few bytes, lossless or not.
+"""Codec for Zarr 3: compressed chunks, lossless or lossy.
 
-Where this package is installed, Zarr finds it by its name, ``lifting``.
+Once this package is installed, Zarr finds the codec by its name, ``lifting``.
 
 >>> import numpy, zarr, lifting.zarr
 >>> x = numpy.add.outer(numpy.arange(200), numpy.arange(100)).astype("uint16")
@@ -25,10 +25,11 @@ __all__ = ["LiftingCodec"]
 
 @dataclass(frozen=True, init=False)
 class LiftingCodec(ArrayBytesCodec):
-    """Chunks of int8, uint8, int16 or uint16 as streams of `lifting.encode`.
+    """Compresses chunks of int8, uint8, int16 or uint16 by `lifting.encode`.
 
-    ``wavelet``, ``psnr``, ``bpp``, ``quality``, ``levels``, ``passes`` and ``fast`` are as there: lossless if nothing is
-    said. The last two axes are rows and columns; with ``components=True`` they are the two before the last one.
+    It takes that function's ``wavelet``, ``psnr``, ``bpp``, ``quality``, ``levels``, ``passes`` and ``fast``; the
+    default is lossless. The last two axes are rows and columns; with ``components=True`` a last axis of components
+    follows them.
     """
 
     options: tuple
@@ -41,17 +42,17 @@ class LiftingCodec(ArrayBytesCodec):
     def from_dict(cls, data):
         """The codec of an array's metadata."""
         if data.get("name") != "lifting":
-            raise LiftingError(f"the codec `lifting` is asked for, and not `{data.get('name')}`")
+            raise LiftingError(f"the metadata names the codec `{data.get('name')}`, not `lifting`")
         return cls(**(data.get("configuration") or {}))
 
     def to_dict(self):
-        """What stands in an array's metadata."""
+        """The name and configuration that an array's metadata stores."""
         said = _chunks.said(dict(self.options))
         return {"name": "lifting", "configuration": said} if said else {"name": "lifting"}
 
     def compute_encoded_size(self, input_byte_length, chunk_spec):
-        """Not known before a chunk is encoded."""
-        raise NotImplementedError("streams have no size that is known before")
+        """Unsupported: the size is unknown until a chunk is encoded."""
+        raise NotImplementedError("the size of a stream is unknown until its chunk is encoded")
 
     def _encode_sync(self, chunk_array, chunk_spec):
         stream = _chunks.to_stream(chunk_array.as_numpy_array(), dict(self.options))

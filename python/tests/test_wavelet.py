@@ -23,7 +23,7 @@ def test_text_is_compiled_and_its_errors_are_shown_with_their_place():
     with pytest.raises(lifting.LanguageError) as error:
         lifting.wavelet("wavelet mine {\n    odd -= (odd[0] + even[1]) >> 1;\n}")
     assert "reads the phase that is updated" in str(error.value) and "2:" in str(error.value)
-    with pytest.raises(lifting.LiftingError, match="say which by `name`"):
+    with pytest.raises(lifting.LiftingError, match="choose one with `name`"):
         lifting.wavelet(TEXT + TEXT.replace("mine", "yours"))
     assert lifting.wavelet(TEXT + TEXT.replace("mine", "yours"), "yours").name == "yours"
 
