@@ -7,7 +7,7 @@ use serde_json::Value;
 const QUICK: &str = "bench --device cpu --repeats 3 --quiet";
 
 #[test]
-fn the_cpu_is_measured() {
+fn cpu_benchmark() {
     let bench = Bench::new();
     let line = format!("{QUICK} -w cdf97,legall53 --shape 40x61,300 -l 1,2 --threads 2 --json b.json --svg b.svg");
     let table = bench.run(&line).ok().stdout;
@@ -95,7 +95,7 @@ fn suites() {
 }
 
 #[test]
-fn silly_input() {
+fn invalid_input() {
     let bench = Bench::new();
     let fails = |rest: &str, code: i32, message: &str| {
         bench.run(&format!("{QUICK} {rest}")).fails(code, message);
@@ -127,7 +127,7 @@ fn silly_input() {
 
 /// With an OpenCL device: accepted options, and verification against the CPU.
 #[test]
-fn opencl_devices_are_measured() {
+fn opencl_benchmark() {
     let bench = Bench::new();
     let line = "bench --device opencl --repeats 3 -w cdf97,legall53 --shape 21x40 -l 2 --json o.json";
     let run = bench.run(line);
@@ -158,7 +158,7 @@ fn opencl_devices_are_measured() {
 
 /// The codec's table has a row per coding, and pictures are reconstructed.
 #[test]
-fn the_codec_is_measured() {
+fn codec_benchmark() {
     let bench = Bench::new();
     bench.copy("camera.png").copy("chelsea.png");
     let said = bench.run("bench --codec camera.png chelsea.png --device cpu --threads 1 --repeats 2").ok();

@@ -8,7 +8,7 @@ fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn pictures_come_back_to_the_bit() {
+fn lossless_round_trip() {
     let bench = Bench::new();
     bench.copy("camera.png").copy("chelsea.png");
     for (file, more) in
@@ -44,7 +44,7 @@ fn devices_are_opened() {
 }
 
 #[test]
-fn streams_are_what_was_asked_for() {
+fn streams_have_the_requested_properties() {
     let bench = Bench::new();
     bench.copy("camera.png");
     bench.run("encode camera.png --bpp 1 -o a.lpc").ok();
@@ -65,7 +65,7 @@ fn streams_are_what_was_asked_for() {
 }
 
 #[test]
-fn the_bytes_do_not_depend_on_threads() {
+fn bytes_do_not_depend_on_threads() {
     let bench = Bench::new();
     bench.copy("chelsea.png");
     bench.run("encode chelsea.png -o one.lpc --threads 1 --psnr 38").ok();
@@ -74,7 +74,7 @@ fn the_bytes_do_not_depend_on_threads() {
 }
 
 #[test]
-fn arrays_and_depths_come_back() {
+fn round_trip_of_arrays_and_depths() {
     let bench = Bench::new();
     let samples: Vec<u8> = (0..20 * 30 * 5).map(|i: u32| (i * i / 7 % 251) as u8).collect();
     bench.write("five.npy", array("|u1", "(20, 30, 5)", &samples));
@@ -177,7 +177,7 @@ fn parts_of_streams_are_pictures() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let bench = Bench::new();
     bench.copy("camera.png");
     bench.run("encode camera.png -o a.lpc").ok();

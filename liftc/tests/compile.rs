@@ -81,7 +81,7 @@ fn functions_for_a_shape() {
 }
 
 #[test]
-fn checking_finds_what_is_out_of_date() {
+fn check_finds_outdated_files() {
     let bench = with_filters();
     let line = "filters/jpeg2000.lift -o kernels --emit c,scheme --boundary zero";
     bench.run(&format!("{line} --check")).fails(1, "cdf97.c: cannot read");
@@ -97,7 +97,7 @@ fn checking_finds_what_is_out_of_date() {
 }
 
 #[test]
-fn each_kind_of_text() {
+fn each_kind_of_output() {
     let bench = with_filters();
     let scheme = bench.run("cdf97 --emit scheme -o -").ok().stdout;
     assert_eq!(lifting_dsl::compile(&scheme).unwrap().schemes[0].name(), "cdf97");
@@ -136,7 +136,7 @@ fn long_wavelets_are_compiled() {
 
 /// The kernels after each pass can be printed, and the help lists the passes.
 #[test]
-fn what_passes_leave() {
+fn kernels_after_each_pass() {
     let bench = Bench::new();
     let of = |schedule: &str, more: &str| {
         let line = format!("cdf97 --emit ir --schedule {schedule} --sample f32 {more} -o -");
@@ -187,7 +187,7 @@ fn kernels_in_dialects() {
 }
 
 #[test]
-fn what_cannot_be_compiled() {
+fn compile_errors() {
     let bench = with_filters();
     bench.write("bad.lift", "wavelet bad { domain integer; odd -= odd[0]; }");
     bench.run("bad.lift -o out").fails(1, "cannot read `odd`");

@@ -53,7 +53,7 @@ fn meanings(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_figure_of_a_window_shows_what_its_text_says() {
+fn window_figure_agrees_with_its_text() {
     let bench = Bench::new();
     bench.write("skewed.lift", SKEWED);
     for (wavelet, name) in [("dd137", "dd137"), ("db20", "db20"), ("skewed.lift", "skewed")] {
@@ -88,7 +88,7 @@ fn every_wavelet_of_the_catalogue_can_be_explained() {
 }
 
 #[test]
-fn mistakes_are_explained_too() {
+fn mistakes_are_reported() {
     let bench = Bench::new();
     bench.run("explain dd137 --height 7").fails(2, "an even number from 2 to 64");
     bench.run("explain dd137 --shape 64").fails(2, "write height and width as 480x640");

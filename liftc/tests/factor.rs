@@ -35,7 +35,7 @@ fn near(a: &[f64], b: &[f64]) {
 }
 
 #[test]
-fn what_is_written_is_the_bank() {
+fn written_steps_have_the_banks_taps() {
     let bench = Bench::new();
     for name in
         ["haar", "bior1.5", "bior2.4", "rbio3.7", "bior4.4", "bior5.5", "rbio6.8", "sym4", "coif2", "db7", "db30"]
@@ -55,7 +55,7 @@ fn what_is_written_is_the_bank() {
 }
 
 #[test]
-fn the_known_steps_come_out() {
+fn known_steps_are_found() {
     let bench = Bench::new();
     let published = [1.586134342059924, 0.052980118572961, 0.882911075530934, 0.443506852043971];
     let root2 = 2f64.sqrt();
@@ -76,7 +76,7 @@ fn the_known_steps_come_out() {
 }
 
 #[test]
-fn banks_come_as_taps_and_as_files() {
+fn banks_from_taps_and_files() {
     let bench = Bench::new();
     let legall = bench.run_args(&[&["factor"], &LEGALL[..], &["--name", "same"]].concat()).ok().stdout;
     let steps = written(&legall).steps().to_vec();
@@ -130,7 +130,7 @@ fn banks_come_as_taps_and_as_files() {
 }
 
 #[test]
-fn places_are_found_unless_they_are_said() {
+fn positions_are_found_unless_given() {
     let bench = Bench::new();
     let legall = |more: &[&str]| bench.run_args(&[&["factor"], &LEGALL[..], more].concat());
     let moved = legall(&["--lowpass-at", "-4"]).ok().stdout;
@@ -146,7 +146,7 @@ fn places_are_found_unless_they_are_said() {
 }
 
 #[test]
-fn what_fails_is_said_with_its_size() {
+fn errors_state_the_size_of_the_failure() {
     let bench = Bench::new();
     let taps = |low: &str, high: &str, more: &[&str]| {
         bench.run_args(&[&["factor", "--lowpass", low, "--highpass", high], more].concat())
@@ -189,7 +189,7 @@ fn what_fails_is_said_with_its_size() {
 }
 
 #[test]
-fn what_f32_cannot_carry_is_refused_with_what_could() {
+fn precision_errors_suggest_an_alternative() {
     let bench = Bench::new();
     bench.write(
         "steep.lift",
@@ -204,7 +204,7 @@ fn what_f32_cannot_carry_is_refused_with_what_could() {
 }
 
 #[test]
-fn json_is_told_by_its_place() {
+fn json_errors_have_positions() {
     let bench = Bench::new();
     for (text, message) in [
         ("{\"lowpass\": [1,2", "is not valid JSON, from line 1, column 16: it is truncated"),

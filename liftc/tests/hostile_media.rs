@@ -101,7 +101,7 @@ fn refused(result: Result<Array, String>, words: &str) {
 }
 
 #[test]
-fn shapes_that_no_file_has() {
+fn impossible_shapes() {
     for (shape, words) in [
         ("(4294967296, 4294967296, 4294967296)", "more elements than any machine"),
         ("(18446744073709551615,)", "more elements than any machine"),
@@ -126,7 +126,7 @@ fn shapes_that_no_file_has() {
 }
 
 #[test]
-fn lengths_of_headers_that_lie() {
+fn false_header_lengths() {
     let header = "{'descr': '<i2', 'fortran_order': False, 'shape': (4,), }\n";
     let whole = npy_file(header.len() as u16, header, &[7; 8]);
     assert_eq!(read_npy(&whole).unwrap().shape, [4]);
@@ -145,7 +145,7 @@ fn lengths_of_headers_that_lie() {
 }
 
 #[test]
-fn every_byte_of_a_good_file_changed() {
+fn every_changed_byte_of_a_valid_file() {
     let data: Vec<u8> = (0..2 * 3 * 4).collect();
     for order in ["False", "True"] {
         let good = npy_of(">i2", order, "(3, 4)", &data);
@@ -169,7 +169,7 @@ fn every_byte_of_a_good_file_changed() {
 }
 
 #[test]
-fn fortran_order_is_believed_only_with_its_samples() {
+fn fortran_order_requires_all_samples() {
     let array = read_npy(&npy_of("<i2", "True", "(2, 3)", &[1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6, 0])).unwrap();
     assert_eq!(array.data, vec![1i16, 2, 3, 4, 5, 6].into());
     refused(read_npy(&npy_of("<i2", "True", "(2, 3)", &[0; 11])), "has 6 elements, but the file holds 5");
@@ -179,7 +179,7 @@ fn fortran_order_is_believed_only_with_its_samples() {
 /// A megabyte of zeros deflates to a thousandth. The reader does not allocate the size that the header claims beyond
 /// that.
 #[test]
-fn archives_that_grow() {
+fn decompression_bombs() {
     let bomb = |shape: &str| archive(&[("a.npy", &npy_of("|u1", "False", shape, &[0; 1 << 20]))]);
     let zipped = bomb("(1024, 1024)");
     assert!(zipped.len() < 4096, "{} bytes", zipped.len());
@@ -202,7 +202,7 @@ fn archives_that_grow() {
 }
 
 #[test]
-fn archives_of_something_else() {
+fn archives_without_arrays() {
     refused(read_npz(b"PK\x05\x06"), "not a readable .npz");
     refused(read_npz(&archive(&[("notes.txt", b"hello")])), "without arrays");
     refused(read_npz(&archive(&[("a.npy", b"hello")])), "a");
@@ -212,7 +212,7 @@ fn archives_of_something_else() {
 
 /// Archives of other kinds, named in the error.
 #[test]
-fn archives_of_other_kinds() {
+fn unsupported_archives() {
     let good = archive(&[("a.npy", &npy_of("<i2", "False", "(40, 50)", &[7; 4000]))]);
     let edited = |edit: &dyn Fn(&mut [u8], usize)| {
         let mut file = good.clone();
@@ -235,7 +235,7 @@ fn archives_of_other_kinds() {
 }
 
 #[test]
-fn files_of_other_kinds() {
+fn unsupported_files() {
     for (start, name) in [
         (&b"GIF89a......"[..], "is a GIF, which is not read"),
         (b"RIFF....WEBPVP8 ", "is a WebP, WAV or AVI file"),
@@ -250,7 +250,7 @@ fn files_of_other_kinds() {
 }
 
 #[test]
-fn tiffs_of_other_kinds() {
+fn tiff_variants() {
     let file = tiff_file(false, 3, false, false);
     assert!(read_image(&file).is_ok());
     let with = |tag: u16, value: u16| {
@@ -291,7 +291,7 @@ fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
 
 /// A file of a few bytes that claims a large picture.
 #[test]
-fn pictures_that_are_not_there() {
+fn pictures_without_data() {
     let png = |w: u32, h: u32| {
         let head = [&w.to_be_bytes()[..], &h.to_be_bytes(), &[16, 6, 0, 0, 0]].concat();
         let parts = [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &head), chunk(b"IDAT", b"\x78\x9c\x03\0\0\0\0\x01")];
@@ -331,7 +331,7 @@ fn pictures_that_are_not_there() {
 }
 
 #[test]
-fn pictures_cut_short_or_spoilt() {
+fn truncated_and_corrupted_pictures() {
     let picture = ::image::DynamicImage::ImageRgb8(::image::RgbImage::from_fn(9, 7, |x, y| {
         ::image::Rgb([x as u8 * 20, y as u8 * 30, (x * y) as u8])
     }));
@@ -397,7 +397,7 @@ fn tiff_file(tiles: bool, channels: u32, planar: bool, float: bool) -> Vec<u8> {
 }
 
 #[test]
-fn tiffs_with_every_byte_of_their_directory_changed() {
+fn every_changed_byte_of_a_tiff_directory() {
     for (tiles, channels, planar, float) in
         [(true, 1, false, false), (true, 3, false, true), (false, 3, false, false), (false, 3, true, false)]
     {

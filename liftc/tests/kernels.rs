@@ -31,7 +31,7 @@ fn kernels_are_those_of_the_plan() {
 
 /// Like all generated files, the text begins with the command that made it.
 #[test]
-fn the_header_says_how() {
+fn header_names_the_command() {
     let bench = Bench::new();
     let text = bench.run("kernels -w dd137 --shape 480x640 --batch 2 -l 3 --boundary edge").ok().stdout;
     let header = text.split_once("*/").unwrap().0;
@@ -66,7 +66,7 @@ fn fingerprints_differ_where_kernels_do() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let bench = Bench::new();
     for (line, said) in [
         ("kernels -w cdf97 --shape 64x64 --sample i16", "wavelet `cdf97` is a real wavelet, but the samples are i16"),

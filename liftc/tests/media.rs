@@ -20,7 +20,7 @@ fn bytes(samples: &[u16], maxval: u16, big: bool) -> Vec<u8> {
 }
 
 #[test]
-fn maxvals_stay_what_they_are() {
+fn maxvals_are_preserved() {
     let bench = Bench::new();
     let (h, w) = (11, 14);
     for maxval in [1, 15, 100, 255, 256, 1000, 4095, 65535] {
@@ -160,7 +160,7 @@ fn every_type_of_tiff() {
 }
 
 #[test]
-fn nothing_overflows_in_silence() {
+fn overflow_is_reported() {
     let bench = Bench::new();
     let f8 = |values: &[f64]| {
         let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -191,7 +191,7 @@ fn nothing_overflows_in_silence() {
 }
 
 #[test]
-fn reduced_resolutions_have_the_pictures_brightness() {
+fn reduced_resolutions_keep_the_brightness() {
     let bench = Bench::new();
     bench.write("flat.pgm", [b"P5\n32 32\n255\n".to_vec(), vec![180; 1024]].concat());
     for wavelet in ["daubechies97", "dd137", "legall53", "fidelity", "cdf97", "haar"] {
@@ -206,7 +206,7 @@ fn reduced_resolutions_have_the_pictures_brightness() {
 }
 
 #[test]
-fn what_pictures_lose_is_said() {
+fn losses_of_pictures_are_reported() {
     let bench = Bench::new();
     let chunk = |name: &[u8; 4], data: &[u8]| {
         let body = [&name[..], data].concat();
@@ -244,7 +244,7 @@ fn what_pictures_lose_is_said() {
 }
 
 #[test]
-fn names_of_outputs_are_believed_or_refused() {
+fn output_names_decide_the_format() {
     let bench = Bench::new();
     bench.copy("camera.png");
     bench.run("transform camera.png -w dd137 -o c.png").fails(2, "coefficients are arrays");
@@ -294,7 +294,7 @@ fn arrays_of_eight_axes_and_large_ones() {
 }
 
 #[test]
-fn elements_that_are_not_read_have_a_way_in() {
+fn unsupported_elements_have_advice() {
     let bench = Bench::new();
     for (descr, way) in [
         ("<c16", "np.stack([a.real, a.imag], -1)"),

@@ -3,7 +3,7 @@
 use crate::common::{Bench, npy, npy_i16};
 
 #[test]
-fn files_that_are_not_what_they_should_be() {
+fn wrong_files() {
     let bench = Bench::new();
     bench.copy("camera.png");
     let png = bench.read("camera.png");
@@ -46,7 +46,7 @@ fn files_that_are_not_what_they_should_be() {
 }
 
 #[test]
-fn headers_that_lie() {
+fn false_headers() {
     let bench = Bench::new();
     let dict = |descr: &str, shape: &str| format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
     for (dictionary, message) in [
@@ -89,7 +89,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn wishes_that_cannot_be() {
+fn impossible_requests() {
     let bench = Bench::new();
     bench.copy("chelsea.png").write("f.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}", &[0; 16]));
     bench.write("wide.npy", npy_i16("(3,)", [1, 2, 3]));
@@ -167,7 +167,7 @@ fn wishes_that_cannot_be() {
 }
 
 #[test]
-fn sidecars_that_lie() {
+fn false_sidecars() {
     let bench = Bench::new();
     bench.write("a.npy", npy_i16("(6, 7)", 0..42));
     bench.run("transform a.npy -w dd137 -l 2 -o c.npy").ok();
@@ -221,7 +221,7 @@ fn sidecars_that_lie() {
 }
 
 #[test]
-fn readers_that_go_away() {
+fn closed_pipes() {
     use std::process::Stdio;
     let bench = Bench::new();
     for args in [&["list"][..], &["--help"], &["show", "fidelity"]] {
@@ -249,7 +249,7 @@ fn long_lines_are_shown_in_part() {
 }
 
 #[test]
-fn what_others_call_things() {
+fn names_of_other_libraries() {
     let bench = Bench::new();
     bench.copy("camera.png").write("two.lift", "wavelet w { domain real; odd -= even[0]; }");
     for (line, message) in [
@@ -328,7 +328,7 @@ fn wavelets_from_the_standard_input() {
 }
 
 #[test]
-fn names_that_are_too_long() {
+fn long_names() {
     let bench = Bench::new();
     let file = |n: usize| format!("wavelet {} {{ domain real; odd -= even[0]; }}", "w".repeat(n));
     bench.write("long.lift", file(64)).run("long.lift -o k").fails(1, "a name of 64 bytes: it may have 63");

@@ -33,7 +33,7 @@ fn which(bench: &Bench, side: usize, arrays: &[&str]) -> Option<usize> {
 }
 
 #[test]
-fn every_wrong_pair_is_found_out() {
+fn every_wrong_pair_is_detected() {
     let bench = Bench::new();
     bench.write("one.npy", array(16, 3)).write("two.npy", array(16, 5)).copy("camera.png");
     let transforms = [
@@ -86,7 +86,7 @@ fn every_wrong_pair_is_found_out() {
 }
 
 #[test]
-fn edited_sidecars_are_found_out() {
+fn edited_sidecars_are_detected() {
     let bench = Bench::new();
     bench.write("a.npy", array(12, 7));
     bench.run("transform a.npy -w dd137 -l 2 -o c.npy").ok();
@@ -123,7 +123,7 @@ fn edited_sidecars_are_found_out() {
 }
 
 #[test]
-fn version_1_says_that_it_cannot_know() {
+fn version_1_is_not_verified() {
     let bench = Bench::new();
     bench.write("a.npy", array(9, 7));
     bench.run("transform a.npy -w dd137 -l 2 -o c.npy").ok();
@@ -143,7 +143,7 @@ fn version_1_says_that_it_cannot_know() {
 }
 
 #[test]
-fn what_fails_leaves_the_old_pair() {
+fn failures_keep_the_old_pair() {
     let bench = Bench::new();
     bench.write("one.npy", array(16, 3)).write("two.npy", array(16, 5));
     bench.run("transform one.npy -w dd137 -l 2 -o c.npy").ok();
@@ -230,7 +230,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
 
 #[cfg(unix)]
 #[test]
-fn a_limit_on_files_is_an_error_and_not_an_end() {
+fn file_size_limit_is_an_error() {
     let bench = Bench::new();
     bench.write("one.npy", array(300, 3)).write("two.npy", array(300, 5));
     bench.run("transform one.npy -w dd137 -l 2 -o c.npy").ok();
@@ -264,7 +264,7 @@ fn killed_at_any_moment() {
 }
 
 #[test]
-fn two_that_write_the_same() {
+fn concurrent_writers() {
     let side = 200;
     let bench = Bench::new();
     let names = ["one.npy", "two.npy", "three.npy"];

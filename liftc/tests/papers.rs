@@ -76,7 +76,7 @@ fn coders_code_pictures() {
 }
 
 #[test]
-fn what_is_no_table_is_told() {
+fn unknown_tables_are_reported() {
     let bench = Bench::new();
     bench.run("papers kucis-9").fails(2, "unknown table `kucis-9`");
     bench.run("papers kucis-1 --device cpu").fails(2, "are measured on CUDA devices");

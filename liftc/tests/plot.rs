@@ -34,7 +34,7 @@ fn svg_and_png_are_one_figure() {
 }
 
 #[test]
-fn curves_are_where_they_should_be() {
+fn positions_of_curves() {
     let bench = Bench::new();
     bench.run("plot haar --what scaling -o haar.png --dpi 300 --width 120").ok();
     let haar = picture(&bench, "haar.png");
@@ -109,7 +109,7 @@ fn height(bench: &Bench, name: &str) -> f64 {
 }
 
 #[test]
-fn names_are_written_as_they_are() {
+fn names_are_drawn_unchanged() {
     let bench = Bench::new();
     bench.run("plot s_transform_2_10 --what diagram -o s.svg").ok();
     assert!(said(&bench, "s.svg").contains(&"s_transform_2_10".to_owned()));
@@ -164,7 +164,7 @@ fn every_family_can_be_drawn() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let bench = Bench::new();
     bench.run("plot dd137").fails(2, "--output");
     bench.run("plot dd137 -o a.pdf").fails(2, "figures are .svg or .png");

@@ -67,7 +67,7 @@ fn numbers_are_those_of_pywavelets_and_numpy() {
 
 /// Reference norms from OpenJPEG's tables.
 #[test]
-fn legall_is_as_jpeg_2000_has_it() {
+fn norms_are_those_of_jpeg_2000() {
     let bench = Bench::new();
     let legall = &json(&bench, "show legall53 -l 3 --json")[0];
     assert_eq!(legall["analysis"]["low"]["exact"], serde_json::json!(["-1/8", "1/4", "3/4", "1/4", "-1/8"]));

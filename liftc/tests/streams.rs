@@ -130,7 +130,7 @@ fn a_stream_in_a_file_is_whole() {
 }
 
 #[test]
-fn sidecars_of_their_own() {
+fn separate_sidecars() {
     let bench = Bench::new();
     bench.copy("camera.png");
     let picture = bench.read("camera.png");
@@ -199,7 +199,7 @@ fn named_pipes() {
 }
 
 #[test]
-fn what_cannot_be_piped() {
+fn unsupported_pipes() {
     let bench = Bench::new();
     bench.copy("camera.png").write("a.npy", npy_i16("(4, 5)", 0..20));
     for (line, message) in [
@@ -232,7 +232,7 @@ fn what_cannot_be_piped() {
 }
 
 #[test]
-fn readers_that_go_away() {
+fn closed_pipes() {
     let bench = Bench::new();
     bench.copy("chelsea.png");
     let mut command = bench.command();

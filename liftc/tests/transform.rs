@@ -13,7 +13,7 @@ fn decode(bytes: &[u8]) -> DynamicImage {
 }
 
 #[test]
-fn the_readmes_picture_comes_back_pixel_for_pixel() {
+fn the_readmes_picture_round_trip() {
     let bench = Bench::new();
     bench.copy("chelsea.png");
     bench.run("transform chelsea.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png").ok();
@@ -155,7 +155,7 @@ fn fortran_order_and_big_endian_are_the_same_array() {
 }
 
 #[test]
-fn what_is_said_on_the_command_line_reaches_the_inverse() {
+fn options_reach_the_inverse() {
     let bench = Bench::new();
     bench.write("a.npy", npy_i16("(3, 21, 27)", (0..1701).map(|i| pattern(i) as i16 >> 4)));
     for options in [
@@ -218,7 +218,7 @@ fn tiles_are_transforms_of_parts() {
 }
 
 #[test]
-fn rules_that_are_not_the_formats_are_said() {
+fn departures_from_the_format_are_reported() {
     let bench = Bench::new();
     bench.copy("camera.png");
     let run =
@@ -267,7 +267,7 @@ fn levels_origins_and_axes_of_the_library() {
 }
 
 #[test]
-fn levels_beyond_what_there_is_to_do_are_said() {
+fn superfluous_levels_are_reported() {
     let bench = Bench::new();
     bench.write("a.npy", npy_i16("(5, 64)", 0..320));
     for (options, said) in [
@@ -297,7 +297,7 @@ fn levels_beyond_what_there_is_to_do_are_said() {
 }
 
 #[test]
-fn a_wavelet_of_ones_own_travels_with_the_coefficients() {
+fn own_wavelets_are_stored_in_the_sidecar() {
     let bench = Bench::new();
     bench.write(
         "mine.lift",
@@ -335,7 +335,7 @@ fn several_at_once() {
 
 /// A real volume from an archive, along all three axes.
 #[test]
-fn a_volume_comes_back() {
+fn round_trip_of_a_volume() {
     let bench = Bench::new();
     bench.copy("brain.npz");
     bench.run("transform brain.npz --array volume -w dd137 -l 3 -o c.npy").ok();
