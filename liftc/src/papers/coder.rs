@@ -66,7 +66,8 @@ fn of(path: &Path, coding: Coding) -> Outcome<f64> {
     Ok(bits / samples)
 }
 
-/// Expected bits of blocks: their symbols, and half a code word for each one left open, which unpredicted bits fill.
+/// Expected bits of the blocks: their symbols, plus a tail. Each of the `words` code words open at a block's end loses
+/// 8 bits on average, unless the tail's raw bits fill them.
 fn expected(blocks: &[Counts], tables: &Tables, words: f64) -> f64 {
     let block = |counts: &Counts| tables.cheapest(counts).1 + f64::from(counts.tail).max(8.0 * words);
     blocks.iter().filter(|counts| !counts.is_empty()).map(block).sum()

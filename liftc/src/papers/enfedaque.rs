@@ -89,7 +89,7 @@ fn heights() -> Outcome<Table> {
         rows.push(wavelet(lossy, 7168).row(format!("{}, plan", name(lossy)), None)?);
     }
     let best = |else_| Claim::new("5/3, blocks of 64 × 20", "5/3, blocks of 64 × 70", else_);
-    let claims = vec![best("registers are enough for taller blocks, whose halo is shorter for what they store")];
+    let claims = vec![best("the registers suffice for taller blocks, and these have relatively smaller halos")];
     let title = "Enfedaque 2017, figure 2.5: heights of blocks, one level of 7168²";
     Ok(Table { id: "enfedaque-2.3", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
 }
@@ -105,7 +105,7 @@ fn instructions() -> Outcome<Table> {
     };
     let rows = heights.into_iter().zip(papers).map(row).collect::<Outcome<_>>()?;
     let taller = |pair: &[u32]| {
-        Claim::new(label(pair[1]), label(pair[0]), "blocks of four warps reach further beyond the image than halos are")
+        Claim::new(label(pair[1]), label(pair[0]), "blocks of four warps extend beyond the image by more than a halo")
     };
     let claims = heights.windows(2).map(taller).collect();
     let title =
@@ -162,8 +162,8 @@ fn counts() -> Outcome<Table> {
             rows.push(built(SHARED).counted(instructions, label("instructions, all in shared memory"), shared)?);
             rows.push(built(SHUFFLES).counted(sectors, label("memory accesses"), own_moved)?);
             rows.push(passes.counted(sectors, label("memory accesses, van der Laan's passes"), laan_moved)?);
-            let passes = "passes of whole rows have no halo, and operations are counted as kernels have them";
-            let sectors = "samples of the 9/7 are of 32 bits here";
+            let passes = "passes over whole rows have no halo, and IR operations are counted, before compilation";
+            let sectors = "9/7 samples have 32 bits here";
             for (less, more, else_) in [
                 ("instructions", "instructions, van der Laan's passes", passes),
                 ("instructions", "instructions, all in shared memory", passes),
@@ -194,7 +194,7 @@ fn variants() -> Outcome<Table> {
             for (slower, else_) in [
                 (
                     "registers, exchange through shared memory",
-                    "memory limits both, and shared memory is idle otherwise",
+                    "memory limits both, and shared memory is otherwise idle",
                 ),
                 ("all in shared memory", "memory limits both"),
                 ("van der Laan's passes", "one pass should beat two"),

@@ -54,7 +54,7 @@ const STEPS: [&str; 3] = [
 const PROPOSED: [&str; 3] = [
     "Vert-Proposed",
     "Vert-Laan2009",
-    "a block walks a whole strip, so too few blocks are resident; the other schedule divides strips into chunks",
+    "a block sweeps a whole strip, so too few blocks are resident; the other schedule divides strips into chunks",
 ];
 const TRANSPOSED: [&str; 3] =
     ["Vert-Proposed", "Vert-Blazewicz2012", "the image is cached when it is transposed, and there are more blocks"];

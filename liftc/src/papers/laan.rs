@@ -56,7 +56,7 @@ fn three() -> Outcome<Table> {
             claims.push(Claim::new(
                 label("sliding window"),
                 label("transposed"),
-                "there are few strips, each a walk of many turns, and this image is cached when it is transposed",
+                "there are few strips, each a long sweep, and the cache holds this image during the transpose",
             ));
         }
     }
@@ -70,8 +70,8 @@ fn three() -> Outcome<Table> {
     Ok(Table { id: "laan-3", title, device: DEVICE, unit: Unit::Milliseconds, rows, claims })
 }
 
-const FEW_STRIPS: &str = "a row is a block of its own, and there are 1080; columns are few strips, each a walk of many \
-                          turns that wait for memory one after the other";
+const FEW_STRIPS: &str = "rows give 1080 independent blocks; columns give few strips, each a sweep of many iterations \
+                          that wait for memory in sequence";
 
 fn four() -> Outcome<Table> {
     let figures: [[Option<[f64; 2]>; 6]; 2] = [
@@ -131,7 +131,11 @@ fn five() -> Outcome<Table> {
                 rows.push(Spec { sample, ..spec(i, way, 3, "auto") }.row(label + ", plan", None)?);
             }
             let of = |sample| format!("{name}, {text}, {sample}");
-            claims.push(Claim::new(of(I16), of(I32), "what limits a walk is its turns, not the bytes that it moves"));
+            claims.push(Claim::new(
+                of(I16),
+                of(I32),
+                "the latency per iteration limits a sweep, not the bytes that it moves",
+            ));
         }
     }
     let title = "van der Laan 2011, table V: 16 and 32 bits, three levels of 1920 × 1080";
@@ -150,7 +154,7 @@ fn six() -> Outcome<Table> {
             rows.push(volume("shared").row(format!("{name}, {text}"), figure)?);
             rows.push(volume("auto").row(format!("{name}, {text}, plan"), None)?);
             let else_ =
-                "the barriers of a walk take as long as on slower memory, and a copy takes a fiftieth of the time";
+                "the barriers of a sweep take as long as on slower memory, and a copy takes a fiftieth of the time";
             claims.extend(figure.map(|_| Claim::no_more_copies(format!("{name}, {text}"), else_)));
         }
     }
@@ -187,7 +191,7 @@ fn nine() -> Outcome<Table> {
         rows.push(of("auto").row(format!("{side} × {side}, plan"), None)?);
     }
     // Claim: time is proportional to size, from the smallest image on.
-    let else_ = "the time of a small image is that of a launch and of a walk down a strip, whatever its width";
+    let else_ = "the time of a small image is that of a launch and of a sweep down a strip, whatever its width";
     let label = |side: usize| format!("{side} × {side}");
     let claims = SIDES.windows(2).map(|pair| Claim::within(1.0 / 3.0, label(pair[0]), label(pair[1]), else_)).collect();
     let title = "van der Laan 2011, figure 9: three levels of the Daubechies (9,7) by size, 16 bit";

@@ -87,7 +87,7 @@ pub fn run(args: &PapersArgs) -> Outcome {
         }
         if let Some(directory) = &args.svg {
             std::fs::create_dir_all(directory)
-                .map_err(|e| input(format!("{}: cannot make it: {}", directory.display(), why(&e))))?;
+                .map_err(|e| input(format!("{}: cannot create the directory: {}", directory.display(), why(&e))))?;
             let path = directory.join(format!("{}.svg", table.id));
             figure::write(&path, &report.draw(), figure::DPI)?;
         }
@@ -103,7 +103,7 @@ pub fn run(args: &PapersArgs) -> Outcome {
 fn runner(args: &PapersArgs) -> Outcome<Option<Runner>> {
     let device = match args.device {
         DeviceArg::Cpu | DeviceArg::OpenCl(_) => {
-            return Err(usage("`liftc papers` measures on CUDA devices only").help("leave --device out"));
+            return Err(usage("`liftc papers` measures on CUDA devices only").help("omit --device"));
         }
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal).map_err(input)?,
         DeviceArg::Best => match Device::cuda(0) {
@@ -173,9 +173,9 @@ mod tests {
 
     /// Numbers derived from shapes equal the paper's.
     #[test]
-    fn halos_move_what_the_paper_says() {
+    fn derived_halo_traffic_matches_the_paper() {
         let all = tables(&[]).expect("the catalogue has all wavelets");
-        let derived = all.iter().find(|table| table.id == "enfedaque-2.1").expect("it is there");
+        let derived = all.iter().find(|table| table.id == "enfedaque-2.1").expect("the table exists");
         for row in &derived.rows {
             let (What::Derived(found), Some(paper)) = (&row.what, row.paper) else { panic!("{}", row.label) };
             assert!((found - paper).abs() < 0.006, "{}: {found}", row.label);

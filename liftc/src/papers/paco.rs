@@ -25,9 +25,9 @@ const COEFFICIENT: usize = 4;
 /// Measured property of the coder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// Time of encoding all codeblocks, including the choice of tables.
+    /// Time of encoding all code blocks, including the choice of tables.
     Encoding,
-    /// Time of decoding all codeblocks.
+    /// Time of decoding all code blocks.
     Decoding,
     /// Resources of the encoding kernel as compiled.
     Used(Usage),
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_repeated_to_and_fro() {
+    fn pictures_repeat_with_reflection() {
         let image = Image { height: 2, width: 3, components: 2, bits: 8, signed: false, samples: (0..12).collect() };
         let Image { height, width, components, samples, .. } = repeated(&image, 4);
         assert_eq!((height, width, components), (4, 4, 1));

@@ -154,7 +154,7 @@ fn count(arrays: &Arrays, launch: &lifting_planner::Launch, made: &lifting_plann
         });
     }
     if let (Some(placed), Some(fit)) = (&launch.placed, &made.fit) {
-        let values = placed.arguments(&**fit, |_| 0).ok_or_else(|| input("it does not suit its arrays"))?;
+        let values = placed.arguments(&**fit, |_| 0).ok_or_else(|| input("the launch does not fit its arrays"))?;
         args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = interp::Arg::Scalar(v));
     }
     interp::run(&made.kernel, &made.info, &mut args).map_err(input)
