@@ -1,4 +1,4 @@
-"""Arrays of every library: what plans read and write, and what they return, of the same kind as what was given."""
+"""Adapters for the array libraries (NumPy, PyTorch, CuPy, JAX): plans return arrays of the input's library."""
 
 import contextlib
 import sys
@@ -9,52 +9,52 @@ from ._lifting import LiftingError
 
 
 class Library:
-    """What is said of a library's arrays; this one is of NumPy, and of all that have DLPack and nothing else."""
+    """Adapter for one library's arrays; this base class serves NumPy and all other DLPack arrays."""
 
-    #: Whether arrays can be written to.
+    #: Whether arrays are writable.
     mutable = True
 
     def dtype(self, array):
-        """Name of the samples' type, as NumPy has it; None if it is not known before the array is read."""
+        """NumPy's name of the sample type; None if it is unknown until the array is read."""
         return array.dtype.name if isinstance(array, np.ndarray) else None
 
     def view(self, array, stream=None):
-        """What the native half reads, without a copy."""
+        """The object that the native extension reads, without a copy."""
         return array
 
     def empty(self, shape, dtype, like):
-        """An array to be written to, where ``like`` is."""
+        """A writable array on the device of ``like``."""
         return np.empty(shape, dtype)
 
     def finished(self, out):
-        """The array of `empty` once it has been written to, as users get it."""
+        """The array that users get, from a filled array of `empty`."""
         return out
 
     def on_device(self, array):
-        """Whether it is in a GPU's memory."""
+        """Whether the array is in GPU memory."""
         if isinstance(array, np.ndarray):
             return False
         device = getattr(array, "__dlpack_device__", None)
         return device is not None and int(device()[0]) in (2, 13)
 
     def stream(self, array):
-        """Handle of the stream that the library queues work on, as DLPack numbers them."""
+        """Handle of the library's current stream, in DLPack's numbering."""
         return 1
 
     def on(self, array, stream):
-        """Where memory is asked for, so that it is given back in the stream's order."""
+        """Context for allocations, so that memory is freed in the stream's order."""
         return contextlib.nullcontext()
 
     def scratch(self, size, like):
-        """So many bytes of a GPU's memory, and their address."""
-        raise LiftingError("arrays on a GPU are those of torch or CuPy: of this library, there is no memory to be had")
+        """``size`` bytes of GPU memory, and their address."""
+        raise LiftingError("this library cannot allocate GPU scratch memory: pass arrays of torch or CuPy")
 
 
 def torch_stream(device):
-    """PyTorch's current stream on a GPU, as DLPack numbers it."""
+    """PyTorch's current stream on a GPU, in DLPack's numbering."""
     import torch
 
-    # The default stream has the handle 0, which DLPack calls 1. The stream as an object takes longer to make.
+    # DLPack numbers the default stream, handle 0, as 1. The raw call is faster than making a stream object.
     return torch._C._cuda_getCurrentRawStream(device.index) or 1
 
 
@@ -66,11 +66,11 @@ class _Torch(Library):
         import torch
 
         if array.requires_grad and torch.is_grad_enabled():
-            raise LiftingError("plans know nothing of gradients: use `lifting.torch`, or give `x.detach()`")
+            raise LiftingError("plans do not record gradients: use `lifting.torch`, or pass `x.detach()`")
         if array.is_conj() or array.is_neg():
-            raise LiftingError("the tensor is a conjugate yet to be made: give `x.resolve_conj().resolve_neg()`")
+            raise LiftingError("the tensor is a lazy conjugate or negation: pass `x.resolve_conj().resolve_neg()`")
         if stream is None or not array.is_cuda:
-            # The method of the same purpose takes longer; it orders streams, and there is but one.
+            # Faster than the `__dlpack__` method, which orders streams; here there is only one.
             return torch.utils.dlpack.to_dlpack(array)
         return array.__dlpack__(stream=stream)
 
@@ -143,7 +143,7 @@ class _Jax(Library):
         if next(iter(array.devices())).platform == "cpu":
             return False
         raise LiftingError(
-            "plans do not take JAX's arrays on a GPU: use `lifting.jax`, or copy them by `jax.device_put`"
+            "plans do not take JAX arrays on a GPU: use `lifting.jax`, or copy them to the CPU with `jax.device_put`"
         )
 
 
@@ -152,7 +152,7 @@ _OTHERS = [("torch", "Tensor", _Torch()), ("cupy", "ndarray", _CuPy()), ("jax", 
 
 
 def library(array):
-    """The library that an array is of; None if it is no array, as lists are not."""
+    """The adapter of an array's library; None for other objects, such as lists."""
     if isinstance(array, np.ndarray):
         return _NUMPY
     for module, name, made in _OTHERS:
@@ -169,7 +169,7 @@ def library(array):
 
 
 def handle(stream):
-    """The handle of a stream: a number as DLPack has them, or a stream of torch, CuPy or another library."""
+    """Handle of a stream: a DLPack number, or a stream of torch, CuPy or another library."""
     for attribute in ("cuda_stream", "ptr"):
         if hasattr(stream, attribute):
             return int(getattr(stream, attribute)) or 1
@@ -177,4 +177,4 @@ def handle(stream):
         return int(stream.__cuda_stream__()[1]) or 1
     if isinstance(stream, (int, np.integer)) and stream > 0:
         return int(stream)
-    raise LiftingError(f"a stream is one of torch or CuPy, or a handle (1 is the default stream), not {stream!r}")
+    raise LiftingError(f"invalid stream {stream!r}: pass one of torch or CuPy, or a handle (1 is the default stream)")

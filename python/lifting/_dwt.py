@@ -19,8 +19,9 @@ _threads = os.cpu_count() or 1
 
 
 def set_threads(count=None):
-    """How many threads PyWavelets' functions may use here; all that there are, if nothing is said. Returns the number
-    of before. Plans are told for themselves.
+    """Sets the number of threads for PyWavelets' functions, by default all cores, and returns the previous number.
+
+    Plans have their own ``threads``.
 
     >>> before = set_threads(1)
     >>> set_threads(before)
@@ -33,7 +34,7 @@ def set_threads(count=None):
 
 
 def check_dtype(data):
-    """The type that PyWavelets computes data in: single stays single, all else is double; complex stays complex."""
+    """PyWavelets' computation type for data: single for half and single, else double; complex stays complex."""
     dtype = as_array(data).dtype
     if dtype in (np.float32, np.float64, np.complex64, np.complex128):
         return dtype.newbyteorder("=")
@@ -43,23 +44,23 @@ def check_dtype(data):
 
 
 def as_array(data):
-    """Data as an array: NumPy's, or as it is on a GPU."""
+    """Data as a NumPy array; arrays on a GPU stay as they are."""
     return data if hasattr(data, "__cuda_array_interface__") else np.asarray(data)
 
 
 def is_array(data):
-    """Whether it is one already."""
+    """Whether the data is already an array."""
     return isinstance(data, np.ndarray) or hasattr(data, "__cuda_array_interface__")
 
 
 def as_samples(data, on_gpu=False):
-    """Data as an array of one of those types, of NumPy, or of CuPy where these are taken."""
+    """Data as an array of its `check_dtype`, of NumPy, or of CuPy with ``on_gpu``."""
     array = as_array(data)
     is_cupys = type(array).__module__.partition(".")[0] == "cupy"
     if not isinstance(array, np.ndarray) and not (on_gpu and is_cupys):
         raise LiftingError(
-            f"the data is a {type(data).__name__} on a GPU: of arrays there, those of CuPy are taken, by `dwt`, "
-            "`wavedec` and their kin; `lifting.torch` and `lifting.jax` have the modes of theirs"
+            f"the data is a {type(data).__name__} on a GPU: `dwt`, `wavedec` and their 2-D and n-D forms take CuPy "
+            "arrays; for PyTorch and JAX use `lifting.torch` and `lifting.jax`"
         )
     if array.dtype == np.dtype("object") and array.ndim:
         array = np.array(array.tolist())
@@ -70,11 +71,11 @@ def as_samples(data, on_gpu=False):
 
 
 def per_axis(given, axes, single, what):
-    """One of a thing, or one for each axis."""
+    """A list with one entry per axis, from a single value or one value per axis."""
     if isinstance(given, (str, int, Wavelet)):
         return [single(given)] * len(axes)
     if not isinstance(given, Iterable):
-        raise ValueError(f"{what} must be one, or one for each axis, not {type(given).__name__}")
+        raise ValueError(f"{what} must be a single one, or one for each axis, not {type(given).__name__}")
     given = list(given)
     if len(given) == 1:
         return [single(given[0])] * len(axes)
@@ -84,34 +85,34 @@ def per_axis(given, axes, single, what):
 
 
 def wavelets_per_axis(wavelet, axes):
-    """A wavelet for each axis."""
+    """Wavelets of the axes."""
     return per_axis(wavelet, axes, as_wavelet, "wavelets")
 
 
 def modes_per_axis(mode, axes):
-    """A mode for each axis."""
+    """Modes of the axes."""
     if mode is None:
-        raise TypeError("a mode is a name or a number, not None")
+        raise TypeError("a mode must be a name or a number, not None")
     return per_axis(mode, axes, Modes.from_object, "modes")
 
 
 def normal_axes(axes, ndim, what="data"):
-    """Axes counted from the first."""
+    """Axes as non-negative numbers."""
     axes = tuple(axis + ndim if axis < 0 else axis for axis in axes)
     for axis in axes:
         if not 0 <= axis < ndim:
-            raise AxisError(f"axis {axis} of {what} with {ndim} dimensions")
+            raise AxisError(f"axis {axis} is out of range for {what} with {ndim} dimensions")
     return axes
 
 
 def _device(array):
-    """The device that has a plan for an array; None for this machine's memory, where there are levels."""
+    """Name of an array's GPU, for `_plan`; None for host memory, where native levels run."""
     return f"cuda:{array.device.id}" if hasattr(array, "__cuda_array_interface__") else None
 
 
 @cached(lambda level, device: level[1])
 def _plan(level, device):
-    """A level as a plan of a device, and the scratch memory of both ways, in bytes."""
+    """A level as a device plan, its direction, and the scratch memory of that direction in bytes."""
     plan = _lifting.level_plan(*level, device)
     way = "inverse" if level[-1] else "forward"
     return plan, way, plan.scratch_bytes(way, 0) if plan.gpu is not None else 0
@@ -122,7 +123,7 @@ def _queue(level, device, given, out):
     library = _arrays.library(given)
     plan, way, size = _plan(level, device)
     if plan.gpu is None:
-        # What interprets a GPU's kernels takes arrays of this machine's memory.
+        # The interpreter of GPU kernels takes arrays in host memory.
         return plan.run(way, given, out)
     memory, address = library.scratch(size, given) if size else (None, 0)
     plan.run(way, library.view(given), library.view(out), 0, library.stream(given), address)
@@ -130,7 +131,7 @@ def _queue(level, device, given, out):
 
 
 class _Prepared:
-    """A native level with what Python needs to know of it."""
+    """A native level with its shapes and windows as Python tuples."""
 
     __slots__ = (
         "adjoint",
@@ -157,7 +158,7 @@ class _Prepared:
         self.crop = _window(level.first, self.restored_shape)
 
     def split(self, data):
-        """Analysis: an array of which the bands are windows."""
+        """Analysis into one array; `windows` selects the bands."""
         whole = _arrays.library(data).empty(self.extended, data.dtype, data)
         if device := _device(data):
             _queue(self.level, device, _dense(data), whole)
@@ -166,7 +167,7 @@ class _Prepared:
         return whole
 
     def join(self, bands):
-        """Synthesis of bands, of which those that are None are zero."""
+        """Synthesis of bands; None stands for zeros."""
         first = next(band for band in bands if band is not None)
         library = _arrays.library(first)
         whole = library.empty(self.extended, first.dtype, first)
@@ -202,12 +203,12 @@ def _modes_along(axes, modes, ndim):
 
 
 def _together(axes, wavelets):
-    """Whether one native level does all axes."""
+    """Whether one native level covers all axes."""
     return len(set(axes)) == len(axes) and all(w._scheme is wavelets[0]._scheme for w in wavelets)
 
 
 def _letters(axes):
-    """The key of each band of a native level: letters in the order of ``axes``, where bands go by ascending axes."""
+    """Keys of a native level's bands: letters in the order of ``axes``, bands in the order of ascending axes."""
     ascending = sorted(axes)
     places = [ascending.index(axis) for axis in axes]
     return ["".join("ad"[band[place]] for place in places) for band in itertools.product((0, 1), repeat=len(axes))]
@@ -217,10 +218,10 @@ _letters = functools.lru_cache(maxsize=512)(_letters)
 
 
 def _analyse(data, wavelets, modes, axes):
-    """All bands by their keys."""
+    """All bands by key."""
     for mode, axis in zip(modes, axes):
         if data.shape[axis] == 1 and mode in (Modes.reflect, Modes.antireflect):
-            raise ValueError(f"axis {axis} has one sample: there is nothing to {mode.name} it about; take another mode")
+            raise ValueError(f"axis {axis} has one sample, but mode {mode.name} needs two: choose another mode")
     if data.dtype.kind == "c":
         pair = data[..., None].view(data.real.dtype)
         bands = _analyse(pair, wavelets, modes, axes)
@@ -243,19 +244,19 @@ def _analyse(data, wavelets, modes, axes):
 
 
 def _of_empty_batch(data, wavelets, modes, axes):
-    """The bands of no images: those of one, without samples."""
+    """Bands of an empty batch: those of a batch of one, cut to no samples."""
     one = np.zeros([max(n, 1) for n in data.shape], data.dtype)
     cut = tuple(slice(0, 0) if n == 0 else slice(None) for n in data.shape)
     return {key: band[cut] for key, band in _analyse(one, wavelets, modes, axes).items()}
 
 
 def _complex(pair, dtype):
-    """Complex numbers of real and imaginary parts along the last axis."""
+    """Complex numbers from real and imaginary parts along the last axis."""
     return _dense(pair).view(dtype)[..., 0]
 
 
 def _synthesise(bands, shape, dtype, wavelets, modes, axes):
-    """What bands (arrays of one shape and type, or None) make."""
+    """Data from bands by key: arrays of one shape and type, or None."""
     if dtype.kind == "c":
         real = np.empty(0, dtype).real.dtype
         pairs = {key: None if band is None else band[..., None].view(real) for key, band in bands.items()}
@@ -282,7 +283,7 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
 
 
 def dwt_max_level(data_len, filter_len):
-    """The most levels that leave a coefficient which no border has touched.
+    """The largest number of levels with a coefficient free of border effects.
 
     >>> dwt_max_level(1000, "sym5"), dwt_max_level(1000, 10)
     (6, 6)
@@ -292,9 +293,9 @@ def dwt_max_level(data_len, filter_len):
     elif isinstance(filter_len, str):
         filter_len = as_wavelet(filter_len).dec_len
     elif not (isinstance(filter_len, Number) and filter_len % 1 == 0):
-        raise ValueError("the length of a filter is a whole number, or a wavelet says it")
+        raise ValueError("a filter length must be an integer, or a wavelet")
     if filter_len < 2:
-        raise ValueError(f"invalid filter length {filter_len}: a filter has at least 2 taps")
+        raise ValueError(f"invalid filter length {filter_len}: it must be at least 2")
     if data_len < 0:
         raise ValueError(f"invalid data length {data_len}: it must be at least 0")
     return max_level(int(data_len), int(filter_len))
@@ -306,7 +307,7 @@ def max_level(data_len, filter_len):
 
 
 def dwt_coeff_len(data_len, filter_len, mode):
-    """How many coefficients a band of ``data_len`` samples has.
+    """Length of each band of ``data_len`` samples.
 
     >>> dwt_coeff_len(9, "db2", "symmetric"), dwt_coeff_len(9, 4, "periodization")
     (6, 5)
@@ -314,9 +315,9 @@ def dwt_coeff_len(data_len, filter_len, mode):
     if isinstance(filter_len, (str, Wavelet)):
         filter_len = as_wavelet(filter_len).dec_len
     if data_len < 1:
-        raise ValueError(f"data has at least 1 sample, and not {data_len}")
+        raise ValueError(f"invalid data length {data_len}: it must be at least 1")
     if filter_len < 1:
-        raise ValueError(f"a filter has at least 1 tap, and not {filter_len}")
+        raise ValueError(f"invalid filter length {filter_len}: it must be at least 1")
     if Modes.from_object(mode) == Modes.periodization:
         return (data_len + 1) // 2
     return (data_len + filter_len - 1) // 2
@@ -336,13 +337,13 @@ def dwt(data, wavelet, mode="symmetric", axis=-1):
 
 
 def idwt(cA, cD, wavelet, mode="symmetric", axis=-1):
-    """One level of synthesis along an axis; one of the bands may be None, which is zero.
+    """One level of synthesis along an axis; one of the bands may be None, which means zeros.
 
     >>> idwt(*dwt([1, 2, 3, 4, 5, 6], "db2", "smooth"), "db2", "smooth").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     """
     if cA is None and cD is None:
-        raise ValueError("cA and cD are both None: one of them is needed")
+        raise ValueError("cA and cD are both None: give at least one of them")
     mode, wavelet = Modes.from_object(mode), as_wavelet(wavelet)
     bands = {"a": cA, "d": cD}
     shape, dtype, bands = _common(bands)
@@ -355,14 +356,15 @@ def _common(bands):
     present = [array for array in arrays.values() if array is not None]
     shapes = {array.shape for array in present}
     if len(shapes) != 1:
-        raise ValueError(f"bands of one level have one shape, and not {', '.join(map(str, sorted(shapes)))}")
+        raise ValueError(f"bands of one level must have one shape, not {', '.join(map(str, sorted(shapes)))}")
     dtype = np.result_type(*(array.dtype for array in present))
     return present[0].shape, dtype, {k: None if a is None else a.astype(dtype, copy=False) for k, a in arrays.items()}
 
 
 def dwtn(data, wavelet, mode="symmetric", axes=None):
-    """One level of analysis along several axes: a dictionary of bands. A key has a letter for each axis, ``a`` for low
-    and ``d`` for high. Wavelets and modes may be one for each axis.
+    """One level of analysis along several axes: a dictionary of bands.
+
+    A key has a letter per axis, ``a`` for low and ``d`` for high. Each axis may have its own wavelet and mode.
 
     >>> sorted(dwtn(np.ones((4, 4)), "haar"))
     ['aa', 'ad', 'da', 'dd']
@@ -376,39 +378,39 @@ def dwtn(data, wavelet, mode="symmetric", axes=None):
 
 
 def idwtn(coeffs, wavelet, mode="symmetric", axes=None):
-    """One level of synthesis along several axes, of a dictionary as `dwtn` returns it; missing bands are zero."""
+    """One level of synthesis along several axes, from a dictionary as `dwtn` returns it; missing bands are zero."""
     coeffs = fix_keys(coeffs)
     coeffs = {key: band for key, band in coeffs.items() if band is not None}
     if not coeffs:
-        raise ValueError("there is no band that is not None")
+        raise ValueError("all bands are None: give at least one array")
     shape, dtype, coeffs = _common(coeffs)
     count = max(len(key) for key in coeffs)
     axes = range(count if axes is None else len(shape)) if axes is None else axes
     if axes is not None and len(axes) > len(shape):
-        raise AxisError(f"bands have {len(shape)} dimensions, and their keys {len(axes)} letters")
+        raise AxisError(f"bands have {len(shape)} dimensions, but {len(axes)} axes are given")
     axes = normal_axes(axes, len(shape), "bands")
     if any(len(key) != len(axes) for key in coeffs):
-        raise ValueError(f"keys have a letter for each of {len(axes)} axes, and there are {sorted(coeffs)}")
+        raise ValueError(f"keys must have {len(axes)} letters, one per axis, not {sorted(coeffs)}")
     return _synthesise(coeffs, shape, dtype, wavelets_per_axis(wavelet, axes), modes_per_axis(mode, axes), axes)
 
 
 def fix_keys(coeffs):
-    """A copy without keys of wrong letters or lengths."""
+    """A copy of the bands, once their keys have valid letters and one length."""
     missing = [key for key, band in coeffs.items() if band is None]
     if missing and len(missing) < len(coeffs) and len(coeffs) > 1 << max(map(len, coeffs)):
         raise ValueError(f"too many bands: {sorted(coeffs)}")
     wrong = [key for key in coeffs if set(key) - set("ad")]
     if wrong:
-        raise ValueError(f"keys have letters a and d, and there are {sorted(wrong)}")
+        raise ValueError(f"keys must consist of the letters a and d, not {sorted(wrong)}")
     if len({len(key) for key in coeffs}) > 1:
-        raise ValueError(f"keys have one length, and there are {sorted(coeffs)}")
+        raise ValueError(f"keys must have one length, not {sorted(coeffs)}")
     return dict(coeffs)
 
 
 def _two(axes):
     axes = tuple(axes)
     if len(axes) != 2:
-        raise ValueError(f"two axes are needed, and there are {len(axes)}")
+        raise ValueError(f"expected two axes, not {len(axes)}")
     return axes
 
 
@@ -422,20 +424,20 @@ def dwt2(data, wavelet, mode="symmetric", axes=(-2, -1)):
     axes = _two(axes)
     data = as_samples(data, on_gpu=True)
     if data.ndim < len(set(axes)):
-        raise ValueError(f"data has {data.ndim} axes, and {len(set(axes))} are to be transformed")
+        raise ValueError(f"data has {data.ndim} axes, but needs at least the {len(set(axes))} to transform")
     bands = dwtn(data, wavelet, mode, axes)
     return bands["aa"], (bands["da"], bands["ad"], bands["dd"])
 
 
 def idwt2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
-    """One level of synthesis along two axes, of what `dwt2` returns."""
+    """One level of synthesis along two axes, from a result of `dwt2`."""
     low, (horizontal, vertical, diagonal) = coeffs
     bands = {"aa": low, "da": horizontal, "ad": vertical, "dd": diagonal}
     return idwtn(bands, wavelet, mode, _two(axes))
 
 
 def downcoef(part, data, wavelet, mode="symmetric", level=1):
-    """The band ``a`` or ``d`` of the last of several levels.
+    """The band ``a`` or ``d`` of level ``level``, along the only axis.
 
     >>> downcoef("a", [1, 2, 3, 4], "haar", level=2).round(6).tolist()
     [5.0]
@@ -444,16 +446,16 @@ def downcoef(part, data, wavelet, mode="symmetric", level=1):
     if data.ndim > 1:
         raise ValueError("downcoef takes data of one axis")
     if part not in ("a", "d"):
-        raise ValueError(f"the part is 'a' or 'd', not {part!r}")
+        raise ValueError(f"invalid part {part!r}: choose 'a' or 'd'")
     if level < 1:
-        raise ValueError(f"level {level}: there is at least one")
+        raise ValueError(f"invalid level {level}: it must be at least 1")
     for _ in range(level - 1):
         data = dwt(data, wavelet, mode)[0]
     return dwt(data, wavelet, mode)["ad".index(part)]
 
 
 def upcoef(part, coeffs, wavelet, level=1, take=0):
-    """What a band alone makes in several levels of synthesis, all of it; or the ``take`` samples in its middle.
+    """Synthesis of one band over several levels: all samples, or the central ``take`` of them.
 
     >>> data = [1, 2, 3, 4, 5, 6]
     >>> cA, cD = dwt(data, "db2", "smooth")
@@ -464,9 +466,9 @@ def upcoef(part, coeffs, wavelet, level=1, take=0):
     if coeffs.ndim > 1:
         raise ValueError("upcoef takes coefficients of one axis")
     if part not in ("a", "d"):
-        raise ValueError(f"the part is 'a' or 'd', not {part!r}")
+        raise ValueError(f"invalid part {part!r}: choose 'a' or 'd'")
     if level < 1:
-        raise ValueError(f"level {level}: there is at least one")
+        raise ValueError(f"invalid level {level}: it must be at least 1")
     made = wavelet if hasattr(wavelet, "rec_lo") else as_wavelet(wavelet)
     values, filter = coeffs, made.rec_lo if part == "a" else made.rec_hi
     for _ in range(level):
@@ -481,7 +483,7 @@ def upcoef(part, coeffs, wavelet, level=1, take=0):
 
 
 def pad(x, pad_widths, mode):
-    """Data with so many samples before and behind along each axis, as a mode has them.
+    """Data extended along each axis by a mode, with the given numbers of samples before and after.
 
     >>> pad([1, 2, 3], 2, "antireflect").tolist()
     [-1, 0, 1, 2, 3, 4, 5]
@@ -489,14 +491,14 @@ def pad(x, pad_widths, mode):
     x = np.asanyarray(x)
     widths = np.asarray(pad_widths)
     if widths.dtype.kind != "i" and widths.dtype.kind != "u" and (widths != np.round(widths)).any():
-        raise ValueError("widths are whole numbers")
+        raise ValueError("widths must be integers")
     widths = np.round(widths).astype(np.intp, copy=False)
     if widths.min(initial=0) < 0:
-        raise ValueError(f"widths cannot be negative: {pad_widths}")
+        raise ValueError(f"invalid widths {pad_widths}: they must be at least 0")
     try:
         widths = np.broadcast_to(widths, (x.ndim, 2))
     except ValueError as error:
-        raise ValueError(f"widths {pad_widths} do not suit {x.ndim} axes") from error
+        raise ValueError(f"widths {pad_widths} do not fit {x.ndim} axes: give one pair per axis") from error
     mode = Modes.from_object(mode)
     for axis, (before, behind) in enumerate(widths.tolist()):
         x = _pad_axis(x, axis, before, behind, mode)
@@ -542,6 +544,6 @@ def _pad_axis(x, axis, before, behind, mode):
         factor = factor.reshape(shape)
         with np.errstate(invalid="ignore"):
             term = np.take(x, index, axis) * factor.astype(x.dtype)
-        # A factor of 0 leaves nothing of NaN and infinity either.
+        # A factor of 0 also removes NaN and infinity.
         terms.append(np.where(factor == 0, np.zeros((), x.dtype), term))
     return sum(terms[1:], terms[0])

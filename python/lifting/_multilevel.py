@@ -1,4 +1,4 @@
-"""Several levels of PyWavelets' transforms, and coefficients as one array."""
+"""Multi-level transforms with PyWavelets' interface, and coefficients as one array."""
 
 import itertools
 import warnings
@@ -23,17 +23,17 @@ from ._dwt import (
 from ._wavelet import Modes, Wavelet, as_wavelet
 
 
-#: As PyWavelets says it.
+#: PyWavelets' wording, which callers may match.
 _UNEXPECTED = "Unexpected detail coefficient type"
 
 
 def _levels(sizes, wavelets, level):
-    """The levels asked for, or the most that are sensible."""
+    """The requested number of levels, by default the largest useful one; warns above that."""
     most = min(max_level(n, w.dec_len) for n, w in zip(sizes, wavelets))
     if level is None:
         return most
     if level < 0:
-        raise ValueError(f"level {level}: there cannot be fewer than 0")
+        raise ValueError(f"invalid level {level}: it must be at least 0")
     if level > most:
         warnings.warn(
             f"Level value of {level} is too high: all coefficients will experience boundary effects.", stacklevel=3
@@ -42,15 +42,15 @@ def _levels(sizes, wavelets, level):
 
 
 def _chosen(ndim, axes):
-    """Axes as a tuple, each once."""
+    """Axes as a tuple, checked for range and duplicates."""
     if ndim < 1:
         raise ValueError("data must have at least one axis")
     axes = tuple(range(ndim)) if axes is None else (axes,) if np.isscalar(axes) else tuple(axes)
     if len(axes) != len(set(axes)):
-        raise ValueError(f"axes {axes} name one twice")
+        raise ValueError(f"axes {axes} name an axis twice")
     for axis in axes:
         if not -ndim <= axis < ndim:
-            raise AxisError(f"axis {axis} of data with {ndim} dimensions")
+            raise AxisError(f"axis {axis} is out of range for data with {ndim} dimensions")
     return axes
 
 
@@ -73,12 +73,12 @@ def wavedec(data, wavelet, mode="symmetric", level=None, axis=-1):
 
 def _sequence(coeffs):
     if not isinstance(coeffs, (list, tuple)) or len(coeffs) < 1:
-        raise ValueError("coefficients are a list of at least one array")
+        raise ValueError("coefficients must be a list or tuple with at least one array")
     return coeffs[0], coeffs[1:]
 
 
 def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
-    """Several levels of synthesis along an axis, of what `wavedec` returns; arrays that are None are zero.
+    """Several levels of synthesis along an axis, from a result of `wavedec`; None stands for zeros.
 
     >>> waverec(wavedec([1, 2, 3, 4, 5, 6, 7, 8], "db2"), "db2").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
@@ -86,23 +86,23 @@ def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
     a, details = _sequence(coeffs)
     for d in details:
         if d is not None and not is_array(d):
-            raise ValueError(f"{_UNEXPECTED} {type(d)}: details are arrays, as wavedec returns them")
+            raise ValueError(f"{_UNEXPECTED} {type(d)}: details must be arrays, as wavedec returns them")
         if a is not None and d is not None:
             a = as_array(a)
             if not -d.ndim <= axis < d.ndim:
-                raise AxisError(f"axis {axis} of coefficients with {d.ndim} dimensions")
+                raise AxisError(f"axis {axis} is out of range for coefficients with {d.ndim} dimensions")
             a = _cut(a, d.shape, (axis,))
         a = idwt(a, d, wavelet, mode, axis)
     return a
 
 
 def _cut(a, shape, axes):
-    """The approximation without the one sample more that it may have along an axis."""
+    """The approximation cut to the details' shape: it may have one extra sample along an axis."""
     for axis in axes:
         if not -a.ndim <= axis < a.ndim:
-            raise AxisError(f"axis {axis} of coefficients with {a.ndim} dimensions")
+            raise AxisError(f"axis {axis} is out of range for coefficients with {a.ndim} dimensions")
         if a.ndim != len(shape) or a.shape[axis] - shape[axis] not in (0, 1):
-            raise ValueError(f"an approximation of shape {a.shape} does not suit details of shape {tuple(shape)}")
+            raise ValueError(f"an approximation of shape {a.shape} does not fit details of shape {tuple(shape)}")
     return a[tuple(slice(n) for n in shape)]
 
 
@@ -110,10 +110,10 @@ def wavedec2(data, wavelet, mode="symmetric", level=None, axes=(-2, -1)):
     """Several levels of analysis along two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``."""
     a = as_array(data)
     if a.ndim < 2:
-        raise ValueError(f"data must have at least two axes, and has {a.ndim}")
+        raise ValueError(f"data must have at least two axes, not {a.ndim}")
     axes = tuple(axes)
     if len(axes) != 2:
-        raise ValueError(f"two axes are needed, and there are {len(axes)}")
+        raise ValueError(f"expected two axes, not {len(axes)}")
     axes = _chosen(a.ndim, axes)
     wavelets = wavelets_per_axis(wavelet, axes)
     details = []
@@ -124,7 +124,7 @@ def wavedec2(data, wavelet, mode="symmetric", level=None, axes=(-2, -1)):
 
 
 def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
-    """Several levels of synthesis along two axes, of what `wavedec2` returns; bands that are None are zero.
+    """Several levels of synthesis along two axes, from a result of `wavedec2`; None stands for zeros.
 
     >>> coeffs = wavedec2(np.ones((4, 4)), "db1")
     >>> waverec2(coeffs, "db1").round(6).tolist()[0]
@@ -132,15 +132,15 @@ def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
     """
     a, details = _sequence(coeffs)
     if len(axes) != len(set(axes)):
-        raise ValueError(f"axes {axes} name one twice")
+        raise ValueError(f"axes {axes} name an axis twice")
     if not details:
         return a
     for d in details:
         if not isinstance(d, (list, tuple)) or len(d) != 3:
-            raise ValueError(f"{_UNEXPECTED} {type(d)}: details are tuples of three arrays, as wavedec2 returns them")
+            raise ValueError(f"{_UNEXPECTED} {type(d)}: each level needs three arrays, as wavedec2 returns them")
         shapes = {as_array(band).shape for band in d if band is not None}
         if len(shapes) > 1:
-            raise ValueError(f"details of one level have one shape, and not {sorted(shapes)}")
+            raise ValueError(f"details of one level must have one shape, not {sorted(shapes)}")
         if a is not None and shapes:
             a = _cut(as_array(a), shapes.pop(), axes)
         a = idwt2((a, d), wavelet, mode, axes)
@@ -165,7 +165,7 @@ def wavedecn(data, wavelet, mode="symmetric", level=None, axes=None):
 
 
 def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
-    """Several levels of synthesis along several axes, of what `wavedecn` returns.
+    """Several levels of synthesis along several axes, from a result of `wavedecn`.
 
     >>> waverecn(wavedecn(np.ones((2, 4)), "db1"), "db1").round(6).tolist()
     [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
@@ -174,12 +174,12 @@ def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
     if not details:
         return a
     if not all(isinstance(level, dict) for level in details):
-        raise ValueError(f"{_UNEXPECTED} {type(details[0])}: details are dictionaries, as wavedecn returns them")
+        raise ValueError(f"{_UNEXPECTED} {type(details[0])}: details must be dictionaries, as wavedecn returns them")
     details = [_complete(level) for level in details]
     arrays = [as_array(band) for level in details for band in level.values()]
     arrays += [] if a is None else [as_array(a)]
     if not arrays:
-        raise ValueError("there is no band that is not None")
+        raise ValueError("all bands are None: give at least one array")
     if len({array.ndim for array in arrays}) != 1:
         raise ValueError("bands must all have the same number of axes")
     axes = _chosen(arrays[0].ndim, axes)
@@ -193,20 +193,20 @@ def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
 
 
 def _complete(level):
-    """Details with valid keys, none of which is missing."""
+    """Details of a level as arrays, with valid keys and no None."""
     missing = [key for key, band in level.items() if band is None]
     if missing:
-        raise ValueError(f"bands {missing} are None: give arrays of zeros, numpy.zeros_like of what they were")
+        raise ValueError(f"bands {missing} are None: give arrays of zeros, as numpy.zeros_like makes them")
     wrong = [key for key in level if set(key) - set("ad")]
     if wrong:
-        raise ValueError(f"keys have letters a and d, and there are {wrong}")
+        raise ValueError(f"keys must consist of the letters a and d, not {wrong}")
     if len({len(key) for key in level}) > 1:
-        raise ValueError(f"keys have one length, and there are {sorted(level)}")
+        raise ValueError(f"keys must have one length, not {sorted(level)}")
     return {key: as_array(band) for key, band in level.items()}
 
 
 def dwtn_max_level(shape, wavelet, axes=None):
-    """The most levels that are sensible for data of that shape.
+    """The largest useful number of levels for data of that shape.
 
     >>> dwtn_max_level((64, 32), "db2")
     3
@@ -217,7 +217,7 @@ def dwtn_max_level(shape, wavelet, axes=None):
 
 
 def wavedecn_shapes(shape, wavelet, mode="symmetric", level=None, axes=None):
-    """The shapes of what `wavedecn` returns for data of that shape.
+    """Shapes of the bands that `wavedecn` returns for data of that shape.
 
     >>> wavedecn_shapes((64, 32), "db2", level=3, axes=(0,))
     [(10, 32), {'d': (10, 32)}, {'d': (18, 32)}, {'d': (33, 32)}]
@@ -234,7 +234,7 @@ def wavedecn_shapes(shape, wavelet, mode="symmetric", level=None, axes=None):
 
 
 def wavedecn_size(shapes):
-    """How many coefficients there are, of shapes or of coefficients.
+    """Number of coefficients, from their shapes or from the coefficients themselves.
 
     >>> wavedecn_size(wavedecn_shapes((64, 32), "db2", mode="periodization"))
     2048
@@ -242,30 +242,30 @@ def wavedecn_size(shapes):
 
     def size(band):
         if band is None:
-            raise ValueError("bands that are None have no size")
+            raise ValueError("a band is None, which has no size: give an array or a shape")
         return band.size if isinstance(band, np.ndarray) else int(np.prod(band))
 
     return size(shapes[0]) + sum(size(band) for level in shapes[1:] for band in level.values())
 
 
 def _as_wavedecn(coeffs, axes):
-    """Coefficients of `wavedec`, `wavedec2` or `wavedecn` as those of the last one, and the transformed axes."""
+    """Coefficients of `wavedec`, `wavedec2` or `wavedecn` in `wavedecn`'s form, and the transformed axes."""
     if not isinstance(coeffs, list) or not coeffs:
-        raise ValueError("coefficients are a list, as wavedec, wavedec2 and wavedecn return it")
+        raise ValueError("coefficients must be a list, as wavedec, wavedec2 and wavedecn return it")
     if not isinstance(coeffs[0], np.ndarray):
         raise ValueError("the approximation must be an array: missing coefficients are not supported")
     ndim, made = coeffs[0].ndim, [coeffs[0]]
     for level in coeffs[1:]:
         if isinstance(coeffs[1], np.ndarray):
             if level is not None and level.ndim != 1:
-                raise ValueError("details of wavedec have one axis: use wavedecn for more")
+                raise ValueError("details of wavedec must have one axis: use wavedecn for more")
             level = {"d": level}
         elif isinstance(coeffs[1], (tuple, list)):
             if not isinstance(level, (tuple, list)) or len(level) != 3:
-                raise ValueError("details of wavedec2 are tuples of three arrays")
+                raise ValueError("details of wavedec2 must be tuples of three arrays")
             level = dict(zip(("da", "ad", "dd"), level))
         elif not isinstance(coeffs[1], dict):
-            raise ValueError(f"details cannot be of type {type(coeffs[1]).__name__}")
+            raise ValueError(f"details must be arrays, tuples or dictionaries, not {type(coeffs[1]).__name__}")
         if any(band is None for band in level.values()):
             raise ValueError("missing coefficients are not supported: give arrays of zeros")
         made.append(level)
@@ -274,20 +274,20 @@ def _as_wavedecn(coeffs, axes):
     letters = len(next(iter(made[1])))
     if axes is None:
         if letters < ndim:
-            raise ValueError(f"keys have {letters} letters for {ndim} axes: say which axes were transformed")
+            raise ValueError(f"keys have {letters} letters for {ndim} axes: pass the transformed axes as `axes`")
         axes = range(ndim)
     axes = tuple(int(axis) % ndim for axis in axes)
     if len(axes) != letters:
-        raise ValueError(f"{len(axes)} axes, and keys have {letters} letters")
+        raise ValueError(f"{len(axes)} axes, but keys have {letters} letters: one letter per axis is needed")
     if len(set(axes)) != len(axes):
-        raise ValueError(f"axes {axes} name one twice")
+        raise ValueError(f"axes {axes} name an axis twice")
     return made, axes
 
 
 def coeffs_to_array(coeffs, padding=0, axes=None):
-    """All coefficients in one array, in Mallat's arrangement, and where each is in it.
+    """All coefficients in one array, in Mallat's layout, and the slices of each band.
 
-    What no coefficient fills is ``padding``; if that is None, there must be nothing to fill.
+    ``padding`` fills the gaps; if it is None, gaps are an error.
 
     >>> array, slices = coeffs_to_array(wavedec2(np.ones((8, 8)), "haar"))
     >>> array.shape, slices[1]["da"]
@@ -305,7 +305,7 @@ def coeffs_to_array(coeffs, padding=0, axes=None):
             for letter, axis in zip(key, axes):
                 n = band.shape[axis]
                 if letter not in "ad":
-                    raise ValueError(f"keys have letters a and d, and there is {key!r}")
+                    raise ValueError(f"keys must consist of the letters a and d, not {key!r}")
                 index[axis] = slice(n) if letter == "a" else slice(ends[axis], ends[axis] + n)
             place[key] = tuple(index)
         corner = level["d" * len(axes)].shape
@@ -313,7 +313,7 @@ def coeffs_to_array(coeffs, padding=0, axes=None):
         places.append(place)
     if padding is None:
         if np.prod(ends) != wavedecn_size(coeffs):
-            raise ValueError("the coefficients do not fill an array: give a padding")
+            raise ValueError("the coefficients leave gaps in the array: give a padding")
         array = np.empty(ends, low.dtype)
     else:
         array = np.full(ends, padding, low.dtype)
@@ -325,7 +325,7 @@ def coeffs_to_array(coeffs, padding=0, axes=None):
 
 
 def _formatted(details, output_format):
-    """Details of a level as a function returns them."""
+    """Details of a level in the form of the function ``output_format``."""
     if output_format in ("wavedec", "swt"):
         return details["d"]
     if output_format in ("wavedec2", "swt2"):
@@ -336,7 +336,7 @@ def _formatted(details, output_format):
 
 
 def array_to_coeffs(arr, coeff_slices, output_format="wavedecn"):
-    """The coefficients that `coeffs_to_array` has put into one array, as views."""
+    """Inverse of `coeffs_to_array`: views of the bands."""
     arr = np.asarray(arr)
     if len(coeff_slices) == 0:
         raise ValueError("the list of slices is empty")
@@ -345,7 +345,7 @@ def array_to_coeffs(arr, coeff_slices, output_format="wavedecn"):
 
 
 def ravel_coeffs(coeffs, axes=None):
-    """All coefficients in one line, and slices and shapes to find them again.
+    """All coefficients in a one-dimensional array, and the slices and shapes of the bands.
 
     >>> line, slices, shapes = ravel_coeffs(wavedec([1.0, 2, 3, 4], "haar"))
     >>> len(line), slices[1]
@@ -367,12 +367,12 @@ def ravel_coeffs(coeffs, axes=None):
 
 
 def unravel_coeffs(arr, coeff_slices, coeff_shapes, output_format="wavedecn"):
-    """The coefficients that `ravel_coeffs` has put into one line, as views."""
+    """Inverse of `ravel_coeffs`: views of the bands."""
     arr = np.asarray(arr)
     if len(coeff_slices) == 0 or len(coeff_shapes) == 0:
         raise ValueError("the list of slices or of shapes is empty")
     if len(coeff_slices) != len(coeff_shapes):
-        raise ValueError(f"{len(coeff_slices)} slices for {len(coeff_shapes)} shapes")
+        raise ValueError(f"{len(coeff_slices)} slices for {len(coeff_shapes)} shapes: the numbers must agree")
     levels = (
         {key: arr[place].reshape(shape[key]) for key, place in slices.items()}
         for slices, shape in zip(coeff_slices[1:], coeff_shapes[1:])
@@ -382,11 +382,11 @@ def unravel_coeffs(arr, coeff_slices, coeff_shapes, output_format="wavedecn"):
 
 
 class FswavedecnResult:
-    """Coefficients of a fully separable transform; ``result[(2, 1)]`` is a band."""
+    """Coefficients of a fully separable transform; ``result[(2, 1)]`` is the band with these levels per axis."""
 
     def __init__(self, coeffs, coeff_slices, wavelets, mode_enums, axes):
         if not all(isinstance(w, Wavelet) for w in wavelets):
-            raise ValueError("wavelets must be lifting.Wavelet")
+            raise ValueError("wavelets must be of the type lifting.Wavelet")
         if not all(isinstance(m, int) for m in mode_enums):
             raise ValueError("modes must be numbers")
         self._coeffs = coeffs
@@ -408,7 +408,7 @@ class FswavedecnResult:
 
     @property
     def coeff_slices(self):
-        """For each transformed axis, a slice for each level, the approximation first."""
+        """Slices of the levels along each transformed axis, the approximation first."""
         return self._slices
 
     @property
@@ -428,31 +428,31 @@ class FswavedecnResult:
 
     @property
     def levels(self):
-        """Levels along each of them."""
+        """Number of levels along each transformed axis."""
         return [len(slices) - 1 for slices in self._slices]
 
     @property
     def wavelets(self):
-        """The wavelet of each."""
+        """Wavelets of the transformed axes."""
         return self._wavelets
 
     @property
     def wavelet_names(self):
-        """Their names."""
+        """Names of the wavelets of the transformed axes."""
         return [w.name for w in self._wavelets]
 
     @property
     def modes(self):
-        """The mode of each, by name."""
+        """Names of the modes of the transformed axes."""
         return [Modes(m).name for m in self._modes]
 
     def _index(self, levels):
         levels = tuple(levels)
         if len(levels) != len(self._axes):
-            raise ValueError(f"{len(levels)} levels for {len(self._axes)} transformed axes")
+            raise ValueError(f"{len(levels)} levels for {len(self._axes)} transformed axes: give one per axis")
         for level, most in zip(levels, self.levels):
             if not isinstance(level, (int, float, np.number)) or level % 1 or not 0 <= level <= most:
-                raise ValueError(f"levels are whole numbers of 0 to {self.levels}, and not {levels}")
+                raise ValueError(f"levels must be integers from 0 to {self.levels}, not {levels}")
         index = [slice(None)] * self.ndim
         for axis, slices, level in zip(self._axes, self._slices, levels):
             index[axis] = slices[int(level)]
@@ -465,14 +465,14 @@ class FswavedecnResult:
         index = self._index(levels)
         current = self._coeffs[index]
         if current.shape != band.shape:
-            raise ValueError(f"the band has shape {current.shape}, not {band.shape}")
+            raise ValueError(f"the band must have shape {current.shape}, not {band.shape}")
         if current.dtype != band.dtype:
             warnings.warn(f"dtype mismatch: the band is converted to {current.dtype}", stacklevel=2)
         self._coeffs[index] = band
 
     @property
     def approx(self):
-        """The approximation."""
+        """The approximation, the band of level 0 along each axis."""
         return self[(0,) * len(self._axes)]
 
     @approx.setter
@@ -480,12 +480,12 @@ class FswavedecnResult:
         self[(0,) * len(self._axes)] = band
 
     def detail_keys(self):
-        """The levels of all other bands."""
+        """Keys of all detail bands: tuples of levels."""
         return [key for key in itertools.product(*(range(n + 1) for n in self.levels)) if any(key)]
 
 
 def fswavedecn(data, wavelet, mode="symmetric", levels=None, axes=None):
-    """A fully separable transform: all levels along one axis, then all along the next (hyperbolic).
+    """Fully separable (hyperbolic) transform: all levels along one axis, then all along the next.
 
     >>> result = fswavedecn(np.ones((8, 8)), "haar", levels=(2, 3))
     >>> result.approx.round(6).tolist(), fswaverecn(result).shape
@@ -496,7 +496,7 @@ def fswavedecn(data, wavelet, mode="symmetric", levels=None, axes=None):
     _check_separable(array, axes)
     levels = [levels] * len(axes) if levels is None or np.isscalar(levels) else levels
     if len(levels) != len(axes):
-        raise ValueError(f"{len(levels)} levels for {len(axes)} axes")
+        raise ValueError(f"{len(levels)} levels for {len(axes)} axes: give one number, or one per axis")
     modes, wavelets = modes_per_axis(mode, axes), wavelets_per_axis(wavelet, axes)
     slices = []
     for axis, level, w, m in zip(axes, levels, wavelets, modes):
@@ -509,14 +509,14 @@ def fswavedecn(data, wavelet, mode="symmetric", levels=None, axes=None):
 
 def _check_separable(array, axes):
     if len(axes) != len(set(axes)):
-        raise AxisError(f"axes {axes} name one twice")
+        raise AxisError(f"axes {axes} name an axis twice")
     for axis in axes:
         if not -array.ndim <= axis < array.ndim:
-            raise AxisError(f"axis {axis} of data with {array.ndim} dimensions")
+            raise AxisError(f"axis {axis} is out of range for data with {array.ndim} dimensions")
 
 
 def fswaverecn(fswavedecn_result):
-    """The data of a fully separable transform."""
+    """Inverse of `fswavedecn`."""
     result = fswavedecn_result
     array = result.coeffs
     _check_separable(array, result.axes)

@@ -1,4 +1,4 @@
-"""Wavelet packets: trees in which details are decomposed as well."""
+"""Wavelet packets: trees that also decompose details."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from ._wavelet import as_wavelet
 
 
 def _gray(level, low, high):
-    """Paths of a level in the order of frequency."""
+    """Paths of a level in order of frequency."""
     paths = [""]
     for _ in range(level):
         paths = [low + path for path in paths] + [high + path for path in reversed(paths)]
@@ -17,14 +17,14 @@ def _gray(level, low, high):
 
 
 class BaseNode:
-    """A node of a tree of packets: its data, and nodes below it, which are made as they are asked for.
+    """A node of a packet tree: its data and its child nodes, which are made on demand.
 
-    ``node[path]`` is the node of a path, ``del node[path]`` takes it out, ``node[path] = data`` sets its data.
+    ``node[path]`` gets the node at a path, ``del node[path]`` removes it, ``node[path] = data`` sets its data.
     """
 
-    #: The letters of nodes below.
+    #: Names of the child nodes.
     PARTS = ()
-    #: Letters of a step of a path.
+    #: Number of letters in a step of a path.
     PART_LEN = 1
 
     def __init__(self, parent, data, node_name):
@@ -41,22 +41,22 @@ class BaseNode:
             self.path, self.level = parent.path + node_name, parent.level + 1
 
     def __getattr__(self, name):
-        # Nodes below are attributes, None if they have not been made.
+        # Children are attributes, None until they are made.
         if name in type(self).PARTS:
             return self.__dict__.get("_nodes", {}).get(name)
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def _keys(self):
-        """The key of `dwtn` for each part."""
+        """Map from child names to the keys of `dwtn`."""
         raise NotImplementedError
 
     def _new(self, part, data):
-        """A node below, of the kind that all nodes but the first are."""
+        """A new child node, of the class for all nodes except the root."""
         raise NotImplementedError
 
     def _check(self, part):
         if part not in self.PARTS:
-            raise ValueError(f"nodes are called {', '.join(self.PARTS)}, and not {part!r}")
+            raise ValueError(f"unknown node {part!r}; choose one of {', '.join(self.PARTS)}")
 
     @property
     def node_name(self):
@@ -70,17 +70,17 @@ class BaseNode:
 
     @property
     def is_empty(self):
-        """Whether it has no data."""
+        """Whether the node has no data."""
         return self.data is None
 
     @property
     def has_any_subnode(self):
-        """Whether there are nodes below."""
+        """Whether the node has children."""
         return bool(self._nodes)
 
     @property
     def maxlevel(self):
-        """The most levels of the tree."""
+        """The largest level of the tree."""
         if self._maxlevel is None:
             self._maxlevel = self._find_maxlevel(up=True)
         if self._maxlevel is None:
@@ -100,9 +100,9 @@ class BaseNode:
         return (self.axes,) if np.isscalar(self.axes) else self.axes
 
     def decompose(self):
-        """Makes the nodes below, by one level of analysis, and returns them."""
+        """Makes the children by one level of analysis and returns them."""
         if self.maxlevel is not None and self.level >= self.maxlevel:
-            raise ValueError(f"node {self.path!r} is at the last level, {self.maxlevel}")
+            raise ValueError(f"node {self.path!r} cannot be decomposed: it is at the last level, {self.maxlevel}")
         bands = {}
         if not self.is_empty:
             bands = dwtn(self.data, self.wavelet, self.mode, self._axes())
@@ -111,13 +111,13 @@ class BaseNode:
         return tuple(self._nodes[part] for part in self.PARTS)
 
     def reconstruct(self, update=False):
-        """Its data, by synthesis of the nodes below if there are any; with ``update``, it keeps that."""
+        """The node's data, by synthesis from its children if it has any; ``update`` also stores the result."""
         if not self.has_any_subnode:
             return self.data
         bands = {key: self._nodes[part].reconstruct() for part, key in self._keys().items() if part in self._nodes}
         bands = {key: band for key, band in bands.items() if band is not None}
         if not bands:
-            raise ValueError(f"node {self.path!r} cannot be reconstructed: all nodes below it are without data")
+            raise ValueError(f"node {self.path!r} cannot be reconstructed: none of its children has data")
         data = idwtn(bands, self.wavelet, self.mode, self._axes())
         if self._data_shape is not None and data.shape != self._data_shape:
             data = data[tuple(slice(n) for n in self._data_shape)]
@@ -126,7 +126,7 @@ class BaseNode:
         return data
 
     def get_subnode(self, part, decompose=True):
-        """The node below of that name; None if it has not been made and ``decompose`` is false."""
+        """The child of that name; None if it has not been made and ``decompose`` is false."""
         self._check(part)
         if part not in self._nodes and decompose and not self.is_empty:
             self.decompose()
@@ -136,7 +136,7 @@ class BaseNode:
         if isinstance(path, tuple) and all(isinstance(step, str) for step in path):
             path = "".join(path)
         if not isinstance(path, str):
-            raise TypeError(f"a path is a string, or a tuple of strings, and not {path!r}")
+            raise TypeError(f"a path must be a string or a tuple of strings, not {path!r}")
         return path[: self.PART_LEN], path[self.PART_LEN :]
 
     def __getitem__(self, path):
@@ -147,7 +147,7 @@ class BaseNode:
             raise IndexError(f"path {part + rest!r} goes below the last level, {self.maxlevel}")
         node = self.get_subnode(part)
         if node is None:
-            raise TypeError(f"there is no node {self.path + part!r}: it was removed, or what is above it has no data")
+            raise TypeError(f"node {self.path + part!r} is missing: it was removed, or its parent has no data")
         return node[rest]
 
     def __setitem__(self, path, data):
@@ -169,7 +169,7 @@ class BaseNode:
             del parent._nodes[node.node_name]
 
     def get_leaf_nodes(self, decompose=False):
-        """The nodes without nodes below, from left to right; with ``decompose``, all of the last level."""
+        """Nodes without children, from left to right; with ``decompose``, all nodes of the last level."""
         leaves = []
 
         def collect(node):
@@ -188,13 +188,13 @@ class BaseNode:
             yield from (node for node in nodes if node is not None)
 
     def walk(self, func, args=(), kwargs=None, decompose=True):
-        """Calls ``func(node, *args, **kwargs)`` of every node, from the top, as long as that returns True."""
+        """Calls ``func(node, *args, **kwargs)`` for every node, parents first; descends only where it returns True."""
         if func(self, *args, **(kwargs or {})):
             for node in self._below(decompose):
                 node.walk(func, args, kwargs, decompose)
 
     def walk_depth(self, func, args=(), kwargs=None, decompose=True):
-        """Calls ``func(node, *args, **kwargs)`` of every node, from the bottom."""
+        """Calls ``func(node, *args, **kwargs)`` for every node, children first."""
         for node in self._below(decompose):
             node.walk_depth(func, args, kwargs, decompose)
         func(self, *args, **(kwargs or {}))
@@ -204,7 +204,7 @@ class BaseNode:
 
 
 class Node(BaseNode):
-    """A node along one axis: ``a`` and ``d``."""
+    """A node along one axis, with children ``a`` and ``d``."""
 
     PARTS = ("a", "d")
 
@@ -216,7 +216,7 @@ class Node(BaseNode):
 
 
 class Node2D(BaseNode):
-    """A node along two axes: ``a``, ``h``, ``v``, ``d``."""
+    """A node along two axes, with children ``a``, ``h``, ``v``, ``d``."""
 
     PARTS = ("a", "h", "v", "d")
 
@@ -227,13 +227,13 @@ class Node2D(BaseNode):
         return Node2D(self, data, part)
 
     def expand_2d_path(self, path):
-        """The path along rows' frequencies, and along columns': ``l`` and ``h`` for each step."""
+        """The path split into row and column frequencies: ``l`` or ``h`` for each step."""
         letters = {"a": "ll", "h": "hl", "v": "lh", "d": "hh"}
         return tuple("".join(letters[step][i] for step in path) for i in (0, 1))
 
 
 class NodeND(BaseNode):
-    """A node along several axes: a letter ``a`` or ``d`` for each."""
+    """A node along several axes; a child's name has a letter ``a`` or ``d`` per axis."""
 
     def __init__(self, parent, data, node_name, ndim, ndim_transform):
         self.ndim = ndim
@@ -250,7 +250,7 @@ class NodeND(BaseNode):
 
 
 class _Tree:
-    """What the first node has more than others."""
+    """Extra methods of a root node."""
 
     def _begin(self, data, wavelet, mode, maxlevel, axes):
         self.wavelet, self.mode, self.axes = as_wavelet(wavelet), mode, axes
@@ -263,7 +263,7 @@ class _Tree:
         self._maxlevel = maxlevel
 
     def reconstruct(self, update=True):
-        """The data, of the nodes below if there are any; unless ``update`` is false, it is kept."""
+        """The data, by synthesis from the tree if it has nodes; ``update`` also stores the result."""
         data = super().reconstruct(False)
         if self.has_any_subnode:
             if self.data_size is not None and data.shape != self.data_size:
@@ -274,7 +274,7 @@ class _Tree:
 
     def _collect(self, level, decompose):
         if level > self.maxlevel:
-            raise ValueError(f"level {level} is below the last one, {self.maxlevel}")
+            raise ValueError(f"invalid level {level}: the tree has at most {self.maxlevel}")
         nodes = []
 
         def collect(node):
@@ -308,7 +308,7 @@ class WaveletPacket(_Tree, Node):
         if data is not None:
             ndim = np.ndim(data)
             if not -ndim <= axis < ndim:
-                raise ValueError(f"axis {axis} of data with {ndim} dimensions")
+                raise ValueError(f"axis {axis} is out of range for data with {ndim} dimensions")
             axis %= ndim
         self._begin(data, wavelet, mode, maxlevel, axis)
 
@@ -316,7 +316,7 @@ class WaveletPacket(_Tree, Node):
         return (self.axes,)
 
     def get_level(self, level, order="natural", decompose=True):
-        """The nodes of a level, in the order of paths or of frequencies; with ``decompose``, they are made."""
+        """Nodes of a level, in the order of paths or of frequencies; ``decompose`` makes missing ones."""
         order = _order(order)
         nodes = self._collect(level, decompose)
         if order == "natural":
@@ -332,13 +332,13 @@ class WaveletPacket2D(_Tree, Node2D):
         super().__init__(None, data, "")
         axes = tuple(axes)
         if len(axes) != 2 or len(set(axes)) != 2:
-            raise ValueError(f"two different axes are needed, and not {axes}")
+            raise ValueError(f"expected two different axes, not {axes}")
         if data is not None and np.ndim(data) < 2:
-            raise ValueError(f"data must have at least two axes, and has {np.ndim(data)}")
+            raise ValueError(f"data must have at least two axes, not {np.ndim(data)}")
         self._begin(data, wavelet, mode, maxlevel, axes)
 
     def get_level(self, level, order="natural", decompose=True):
-        """The nodes of a level in the order of paths, or rows and columns of them in the order of frequencies."""
+        """Nodes of a level: a list in the order of paths, or a list of rows in the order of frequencies."""
         order = _order(order)
         nodes = self._collect(level, decompose)
         if order == "natural":
@@ -354,17 +354,17 @@ class WaveletPacketND(_Tree, NodeND):
 
     def __init__(self, data, wavelet, mode="smooth", maxlevel=None, axes=None):
         if data is None and axes is None:
-            raise ValueError("without data, axes are needed")
+            raise ValueError("data and axes are both None: give at least one of them")
         if data is not None and np.ndim(data) == 0:
             raise ValueError("data must have at least one axis")
         axes = tuple(range(np.ndim(data)) if axes is None else (axes,) if np.isscalar(axes) else axes)
         if len(set(axes)) != len(axes):
-            raise ValueError(f"axes {axes} name one twice")
+            raise ValueError(f"axes {axes} name an axis twice")
         if data is not None and np.ndim(data) < len(axes):
-            raise ValueError(f"{len(axes)} axes of data with {np.ndim(data)} dimensions")
+            raise ValueError(f"{len(axes)} axes for data with {np.ndim(data)} dimensions")
         super().__init__(None, data, "", len(axes) if data is None else np.ndim(data), len(axes))
         self._begin(data, wavelet, mode, maxlevel, axes)
 
     def get_level(self, level, decompose=True):
-        """The nodes of a level, in the order of paths; with ``decompose``, they are made."""
+        """Nodes of a level, in the order of paths; ``decompose`` makes missing ones."""
         return self._collect(level, decompose)

@@ -1,4 +1,4 @@
-"""Plans: a transform of arrays of one shape and type, prepared once and executed many times."""
+"""Plans: transforms for arrays of one shape and type, prepared once and executed many times."""
 
 import contextlib
 import warnings
@@ -16,74 +16,78 @@ _NAMES = {short: name for name, short in _DTYPES.items() if not name.startswith(
 
 
 def _dtype(dtype):
-    """NumPy's type, and Lifting's name of it."""
+    """NumPy's type, and Lifting's name for it."""
     if isinstance(dtype, str):
         dtype = _NAMES.get(dtype, dtype)
         if dtype == "bfloat16":
             try:
                 import ml_dtypes
             except ImportError as error:
-                raise LiftingError("NumPy has no bfloat16 of its own: install ml_dtypes") from error
+                raise LiftingError("bfloat16 needs the package ml_dtypes: install it") from error
             dtype = ml_dtypes.bfloat16
     try:
         made = np.dtype(dtype)
     except TypeError as error:
-        raise LiftingError(f"no type of samples: {error}") from error
+        raise LiftingError(f"invalid sample type: {error}") from error
     if made.name not in _DTYPES or not made.isnative:
-        raise LiftingError(f"samples cannot be {made}: choose one of {', '.join(_DTYPES)}")
+        raise LiftingError(f"unsupported sample type {made}: choose one of {', '.join(_DTYPES)}")
     return made, _DTYPES[made.name]
 
 
 @dataclass(frozen=True)
 class Subband:
-    """Where a sub-band is in the coefficients."""
+    """Position of a sub-band in the coefficients."""
 
     name: str
-    """As codecs name it: ``LL3``, ``HL1`` (horizontally high); a letter for each transformed axis, innermost first."""
+    """Name in codecs: ``LL3``, ``HL1`` (horizontally high); a letter for each transformed axis, innermost first."""
     level: int
-    """1 is the finest."""
+    """Level; 1 is the finest."""
     high: tuple
-    """For each axis, whether the band is high along it."""
+    """Whether the band is high, for each axis."""
     offset: tuple
-    """For each axis, the index of its first sample."""
+    """Index of the first sample, for each axis."""
     shape: tuple
-    """For each axis, its samples."""
+    """Number of samples, for each axis."""
     step: tuple
-    """For each axis, from one of its samples to the next."""
+    """Distance between samples, for each axis."""
 
     @property
     def index(self):
-        """What selects it: ``coefficients[band.index]`` is a view."""
+        """Index of the sub-band: ``coefficients[band.index]`` is a view."""
         along = zip(self.offset, self.shape, self.step)
         return tuple(slice(o, o + (n - 1) * s + 1 if n else o, s) for o, n, s in along)
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile that knows nothing of the others."""
+    """An independent tile."""
 
     offset: tuple
-    """For each axis, the index of its first sample, in data and coefficients."""
+    """Index of the first sample in data and coefficients, for each axis."""
     shape: tuple
-    """For each axis, its samples."""
+    """Number of samples, for each axis."""
     subbands: dict
-    """Its sub-bands by name, coarsest first, with their places in the coefficients."""
+    """Sub-bands by name, coarsest first, with their positions in the coefficients."""
 
 
 class Plan:
-    """A multi-level transform of arrays of one shape and type of samples, checked and prepared.
+    """A multi-level transform for arrays of one shape and sample type.
 
-    ``wavelet`` is a name, or what `lifting.wavelet` made. ``levels`` are for all axes or one for each; ``axes`` are
-    those to transform, all if nothing is said, and the others are batch. ``dtype`` is one of float16, bfloat16 (of
-    ml_dtypes), float32, float64, complex64, complex128 for real wavelets, int16, int32, int64 for integer ones, which
-    are lossless; real and imaginary parts are transformed each by itself.
-    ``tile`` cuts the data into tiles that know nothing of one another, each with borders of its own: a length for all
-    transformed axes or one for each axis, multiples of 2^levels or the axis's own.
-    ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``, the wavelet's own if nothing is said;
-    ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which executes a GPU's kernels slowly.
-    What is computed does not depend on it, to the bit.
-    A border rule that makes the transform ill-conditioned (`condition`) is a warning above 100, and an error above
-    10⁴ unless ``ill_conditioned=True``.
+    ``wavelet`` is a name or a `Wavelet`. ``levels`` is one number for all axes, or one per axis. ``axes`` are the axes
+    to transform, by default all; the others are batch axes.
+
+    ``dtype`` is float16, bfloat16 (of ml_dtypes), float32, float64, complex64 or complex128 for real wavelets, and
+    int16, int32 or int64 for integer ones, which are lossless. Real and imaginary parts are transformed separately.
+
+    ``tile`` cuts the data into independent tiles with their own borders. It is one length for all transformed axes, or
+    one per axis: a multiple of 2^levels, or the axis's own length.
+
+    ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``, by default the wavelet's own. A border rule
+    that makes the transform ill-conditioned (`condition`) causes a warning above 100, and an error above 10⁴ unless
+    ``ill_conditioned=True``.
+
+    ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best`` or ``interpreter``, which executes GPU kernels slowly. All
+    devices compute the same bits.
 
     >>> import numpy
     >>> plan = Plan((5, 7), "cdf97", levels=2)
@@ -96,12 +100,12 @@ class Plan:
     >>> plan.inverse_to(1, coefficients).shape
     (3, 4)
 
-    Arrays are those of NumPy, PyTorch, CuPy or JAX, or anything with the buffer protocol or DLPack; views with strides
-    are read and written as they are. Methods return new arrays of the same kind (NumPy's for kinds not named here), or
-    write to ``out``, which may be the input of `forward` and `inverse`. Other Python threads run meanwhile.
+    Arrays come from NumPy, PyTorch, CuPy, JAX, or any library with the buffer protocol or DLPack. Strided views are
+    read and written in place. Methods return new arrays of the same library (NumPy's for others), or write to ``out``,
+    which may be the input of `forward` and `inverse`. Transforms release the GIL.
 
-    Plans with ``device="cuda"`` take arrays of PyTorch and CuPy on that GPU, contiguous ones, as well as arrays in this
-    machine's memory. The work is queued on the library's current stream, or on ``stream``, and not waited for.
+    Plans with ``device="cuda"`` take contiguous PyTorch and CuPy arrays on that GPU, and arrays in host memory. They
+    queue work on GPU arrays on the library's current stream, or on ``stream``, and do not wait for it.
     """
 
     def __init__(
@@ -134,9 +138,9 @@ class Plan:
         if dtype is None:
             dtype = "int32" if self.wavelet.domain == "integer" else "float32"
         self.dtype, self._kind = _dtype(dtype)
-        #: NumPy makes it anew each time.
+        #: Kept because NumPy builds the name on each access.
         self._name = self.dtype.name
-        #: What Python's buffers call it: bfloat16 goes as bits.
+        #: Type for Python's buffers, which lack bfloat16: its bits.
         self._wire = np.dtype(np.uint16) if self._kind == "bf16" else None
         rank = len(shape)
         if isinstance(levels, (int, np.integer)):
@@ -145,16 +149,16 @@ class Plan:
                 raise LiftingError(f"axes {tuple(axes)} name an axis twice")
             levels = [int(levels) if axis in chosen else 0 for axis in range(rank)]
         elif axes is not None:
-            raise LiftingError("levels for each axis say which are transformed: give one number, or no axes")
+            raise LiftingError("levels per axis already select the axes: give one number, or leave out axes")
         if any(n < 0 for n in [*shape, *levels]):
             raise LiftingError(f"shape {shape} and levels {levels} cannot be negative")
         if isinstance(tile, (int, np.integer)):
             tile = [int(tile) if levels[axis] else shape[axis] for axis in range(rank)]
         self.tile = None if tile is None else tuple(int(n) for n in tile)
         if any(n < 0 for n in self.tile or ()):
-            raise LiftingError(f"lengths of tiles {self.tile} cannot be negative")
+            raise LiftingError(f"tile lengths {self.tile} cannot be negative")
         axis_order = None if axis_order is None else [_axis(axis, rank) for axis in axis_order]
-        # Complex samples are two real ones, along an axis more.
+        # Complex samples are pairs of real ones along an additional last axis.
         parts = [2] if self.dtype.kind == "c" else []
         if parts and axis_order is not None:
             axis_order.append(rank)
@@ -182,22 +186,22 @@ class Plan:
         self.levels = tuple(levels)
 
     def _check_condition(self):
-        """Warns, or refuses, if the border rule does not suit the wavelet."""
+        """Warns or raises an error if the border rule makes the transform ill-conditioned."""
         condition = self._native.condition
         if condition <= 100:
             return
         message = (
-            f"`{self.wavelet.name}` under the border rule `{self.boundary}` has condition {condition:.2g}: coefficients "
-            "at the borders may be as many times as large as the data, and reconstruction loses as many digits. Take "
+            f"`{self.wavelet.name}` with the border rule `{self.boundary}` has condition {condition:.2g}: "
+            "reconstruction may multiply rounding errors at the borders by that factor. Use "
             'boundary="periodic", or `lifting.wavedecn` in one of PyWavelets\' modes'
         )
         if condition > 1e4:
-            raise LiftingError(f"{message}; `ill_conditioned=True` makes the plan all the same")
+            raise LiftingError(f"{message}; `ill_conditioned=True` allows the plan")
         warnings.warn(message, RuntimeWarning, stacklevel=3)
 
     @property
     def condition(self):
-        """Growth of errors through analysis and synthesis: 1 to 20 if the border rule suits the wavelet."""
+        """Error growth through analysis and synthesis: 1 to 20 if the border rule suits the wavelet."""
         return self._native.condition
 
     def __reduce__(self):
@@ -210,22 +214,22 @@ class Plan:
 
     @property
     def device(self):
-        """Where it executes."""
+        """Name of the device."""
         return self._native.device
 
     @property
     def recipe(self):
-        """What it does, and why, as text."""
+        """The plan's decisions and their reasons, as text."""
         return self._native.recipe()
 
     @property
     def subbands(self):
-        """All sub-bands by name, coarsest first; of a plan with tiles those of the first one."""
+        """All sub-bands by name, coarsest first; for a tiled plan, those of the first tile."""
         return self._bands(self._native.subbands())
 
     @property
     def tiles(self):
-        """The tiles, those of one shape together, full ones first. A plan without has one, the whole."""
+        """The tiles, grouped by shape, full ones first; an untiled plan has a single one."""
         outer = self._outer
         return [Tile(outer(offset), outer(shape), self._bands(bands)) for offset, shape, bands in self._native.tiles()]
 
@@ -236,22 +240,22 @@ class Plan:
     def __getitem__(self, name):
         bands = self.subbands
         if name not in bands:
-            raise KeyError(f"there is no sub-band {name!r}; there are {', '.join(bands)}")
+            raise KeyError(f"unknown sub-band {name!r}; choose one of {', '.join(bands)}")
         return bands[name]
 
     def band(self, coefficients, name):
-        """A sub-band of coefficients of this plan, as a view."""
+        """A view of a sub-band of this plan's coefficients."""
         if tuple(coefficients.shape) != self.coefficient_shape:
             expected, got = self.coefficient_shape, tuple(coefficients.shape)
             raise LiftingError(f"the coefficients must have shape {expected}, but the array has {got}")
         return coefficients[self[name].index]
 
     def bands(self, coefficients):
-        """All sub-bands of coefficients by name, as views, coarsest first."""
+        """Views of all sub-bands of this plan's coefficients by name, coarsest first."""
         return {name: self.band(coefficients, name) for name in self.subbands}
 
     def level_shape(self, level):
-        """Shape of the low band after so many levels."""
+        """Shape of the low band after ``level`` levels."""
         return self._outer(self._native.level_shape(level))
 
     def forward(self, data, out=None, *, stream=None):
@@ -263,17 +267,16 @@ class Plan:
         return self._run("inverse", coefficients, out, self.shape, 0, stream)
 
     def inverse_to(self, level, coefficients, out=None, *, stream=None):
-        """Synthesis down to a level and no further: the data at reduced resolution, of `level_shape`."""
+        """Synthesis that stops at a level: data at reduced resolution, of shape `level_shape`."""
         shape = self.shape if level == 0 else self.level_shape(level)
         return self._run("inverse", coefficients, out, shape, level, stream)
 
     def adjoint(self, coefficients, out=None, *, stream=None):
-        """The adjoint (transpose) of `forward`: the gradient of a function of the coefficients, taken back to the data.
-        Real wavelets only."""
+        """The adjoint (transpose) of `forward`, which takes a gradient from coefficients to data; real wavelets only."""
         return self._run("adjoint", coefficients, out, self.shape, 0, stream)
 
     def inverse_adjoint(self, data, out=None, *, stream=None):
-        """The adjoint of `inverse`."""
+        """The adjoint (transpose) of `inverse`; real wavelets only."""
         return self._run("inverse_adjoint", data, out, self.coefficient_shape, 0, stream)
 
     def _run(self, name, source, out, shape, level, stream):
@@ -290,7 +293,7 @@ class Plan:
             return library.finished(target)
         kind = _arrays.library(out)
         if kind is None or not kind.mutable:
-            raise LiftingError(f"`out` must be an array that can be written to, not a {type(out).__name__}")
+            raise LiftingError(f"`out` must be a writable array, not a {type(out).__name__}")
         self._check(kind, out)
         target = self._aligned(out)
         self._native.run(name, self._view(library, source), self._view(kind, target), level)
@@ -299,21 +302,21 @@ class Plan:
         return out
 
     def _aligned(self, array):
-        """The array; a copy of NumPy's if its samples do not begin at multiples of their size."""
+        """The array; an aligned copy if it is an unaligned NumPy array."""
         return array if not isinstance(array, np.ndarray) or array.flags.aligned else array.copy()
 
-    #: An array, and nothing more.
+    #: Selects NumPy's adapter for lists.
     _none = np.empty(0)
 
     def _on_device(self, library, name, source, out, shape, level, stream):
-        """Queues a transform on a stream of a GPU: the library's own, or the caller's."""
+        """Queues a transform on a GPU stream: the library's current one, or the caller's."""
         if out is not None and _arrays.library(out) is not library:
             given, found = type(source).__name__, type(out).__name__
-            raise LiftingError(f"`out` must be a {given}, as the array given, and not a {found}")
+            raise LiftingError(f"`out` must be a {given} like the input, not a {found}")
         if out is not None:
             self._check(library, out)
         if self._native.gpu is None:
-            raise LiftingError(f"the array is on a GPU, and the plan on {self.device}: make it with device=\"cuda\"")
+            raise LiftingError(f"the array is on a GPU, but the plan on {self.device}: make it with device=\"cuda\"")
         handle = library.stream(source) if stream is None else _arrays.handle(stream)
         given = None if stream is None else handle
         views = [library.view(source, given), None if out is None else library.view(out, given)]
@@ -337,10 +340,10 @@ class Plan:
             return
         found = library.dtype(array)
         if found not in (None, self._name):
-            raise LiftingError(f"the plan has samples {self.dtype}, and the array has {found}: convert it")
+            raise LiftingError(f"the plan takes samples {self.dtype}, but the array has {found}: convert it")
 
     def _outer(self, shape):
-        """A shape, or what else there is for each axis, without the axis of real and imaginary parts."""
+        """Per-axis values, such as a shape, without those of the axis of real and imaginary parts."""
         return tuple(shape[:-1] if self.dtype.kind == "c" else shape)
 
     def __repr__(self):
@@ -348,12 +351,12 @@ class Plan:
 
 
 def _remade(arguments):
-    """A plan from a pickle or a copy: made again from its arguments, with the same bits."""
+    """A plan from a pickle or a copy, rebuilt from its arguments."""
     return Plan(**arguments)
 
 
 def _axis(axis, rank):
-    """An axis counted from the first one."""
+    """An axis as a non-negative number."""
     if not -rank <= axis < rank:
-        raise LiftingError(f"there is no axis {axis}: the data has {rank}")
+        raise LiftingError(f"invalid axis {axis}: the data has {rank}")
     return int(axis) % rank

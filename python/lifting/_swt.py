@@ -1,7 +1,7 @@
-"""Stationary (undecimated) transforms, as the decimated ones of all shifts.
+"""Stationary (undecimated) transforms, composed of decimated ones of all shifts.
 
-Coefficient i of a level is coefficient ⌊i/2⌋ of the periodized transform of the samples from i mod 2 on; at level j
-that holds of every 2^(j−1)-th sample.
+Coefficient i of level 1 is coefficient ⌊i/2⌋ of the periodized transform of the signal shifted by i mod 2. Level j
+applies the rule to each sequence of every 2^(j−1)-th sample.
 """
 
 import warnings
@@ -16,13 +16,13 @@ _PERIODIZED = [Modes.periodization]
 
 
 def swt_max_level(input_len):
-    """The most levels of data of that length: how often it can be halved.
+    """The largest number of levels for data of that length: the exponent of 2 in it.
 
     >>> swt_max_level(24)
     3
     """
     if input_len < 1:
-        raise ValueError(f"data has at least 1 sample, and not {input_len}")
+        raise ValueError(f"invalid data length {input_len}: it must be at least 1")
     level = int(input_len & -input_len).bit_length() - 1
     if level == 0:
         warnings.warn(f"No levels of stationary wavelet decomposition are possible: {input_len} is odd.", stacklevel=2)
@@ -30,14 +30,14 @@ def swt_max_level(input_len):
 
 
 def warn_norm(wavelets, stacklevel):
-    """Says that energy is not preserved."""
+    """Warns that the transform does not preserve energy."""
     which = "wavelet is" if len(wavelets) == 1 else "wavelets used are"
     why = "\tThe conditions for energy preservation are not satisfied."
     warnings.warn(f"norm=True, but the {which} not orthogonal: \n{why}", stacklevel=stacklevel)
 
 
 def _cosets(x, axis, step):
-    """A view with every step-th sample along an axis, and which one of those along the next."""
+    """A view with the samples split by index modulo ``step``: quotient along ``axis``, remainder along the next."""
     shape = (*x.shape[:axis], x.shape[axis] // step, step, *x.shape[axis + 1 :])
     return x.reshape(shape)
 
@@ -47,7 +47,7 @@ def _half(axis, first):
 
 
 def _forward(x, wavelet, axis, level, gain):
-    """One level along an axis: approximation and detail."""
+    """Approximation and detail of one level along an axis."""
     spread = _cosets(x, axis, 1 << level)
     whole = {key: np.empty(spread.shape, x.dtype) for key in "ad"}
     for first in (0, 1):
@@ -58,7 +58,7 @@ def _forward(x, wavelet, axis, level, gain):
 
 
 def _inverse(a, d, wavelet, axis, level, gain):
-    """The mean of what both shifts give back."""
+    """Synthesis of one level along an axis: the mean over both shifts."""
     bands = {"a": _cosets(a, axis, 1 << level), "d": _cosets(d, axis, 1 << level)}
     total = None
     for first in (0, 1):
@@ -72,13 +72,13 @@ def _inverse(a, d, wavelet, axis, level, gain):
 
 def _check(n, axis, level, start_level):
     if n % 2:
-        raise ValueError(f"axis {axis} has {n} samples: a stationary transform needs an even number")
+        raise ValueError(f"axis {axis} has {n} samples, but a stationary transform needs an even number")
     most = swt_max_level(n)
     if not 0 <= start_level < most:
-        raise ValueError(f"start_level {start_level}: axis {axis} has {n} samples and levels 0 to {most - 1}")
+        raise ValueError(f"invalid start_level {start_level}: axis {axis} of {n} samples allows 0 to {most - 1}")
     if not 0 <= level <= most - start_level:
         rest = most - start_level
-        raise ValueError(f"level {level}: axis {axis} has {n} samples, which is enough for {rest} from {start_level} on")
+        raise ValueError(f"invalid level {level}: axis {axis} of {n} samples allows 0 to {rest} from {start_level} on")
 
 
 def _gain(wavelets, norm, root):
@@ -90,7 +90,7 @@ def _gain(wavelets, norm, root):
 def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm=False):
     """Stationary transform along several axes: dictionaries of bands, coarsest first, each of the data's shape.
 
-    With ``trim_approx``, approximations are left out, but for the last one, which comes first.
+    With ``trim_approx``, the coarsest approximation comes first and the others are left out.
 
     >>> [sorted(bands) for bands in swtn(np.ones((4, 4)), "haar", 1)]
     [['aa', 'ad', 'da', 'dd']]
@@ -100,7 +100,7 @@ def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm
         raise ValueError("data must have at least one axis")
     axes = normal_axes(range(data.ndim) if axes is None else axes, data.ndim)
     if len(axes) != len(set(axes)):
-        raise ValueError(f"axes {axes} name one twice")
+        raise ValueError(f"axes {axes} name an axis twice")
     wavelets = wavelets_per_axis(wavelet, axes)
     gain = _gain(wavelets, norm, 2**-0.5)
     for axis in axes:
@@ -118,7 +118,7 @@ def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm
 
 
 def iswtn(coeffs, wavelet, axes=None, norm=False):
-    """The data that `swtn` was given."""
+    """Inverse of `swtn`."""
     trimmed = not isinstance(coeffs[0], dict)
     letters = max(len(key) for key in coeffs[-1])
     low = "a" * letters
@@ -126,9 +126,9 @@ def iswtn(coeffs, wavelet, axes=None, norm=False):
     levels = coeffs[1:] if trimmed else coeffs
     axes = normal_axes(range(a.ndim) if axes is None else axes, a.ndim)
     if len(axes) != len(set(axes)):
-        raise ValueError(f"axes {axes} name one twice")
+        raise ValueError(f"axes {axes} name an axis twice")
     if letters != len(axes):
-        raise ValueError(f"{len(axes)} axes, and keys have {letters} letters")
+        raise ValueError(f"{len(axes)} axes, but keys have {letters} letters: one letter per axis is needed")
     wavelets = wavelets_per_axis(wavelet, axes)
     gain = 2**0.5 if norm else 1.0
     for j, level in enumerate(levels):
@@ -145,8 +145,9 @@ def iswtn(coeffs, wavelet, axes=None, norm=False):
 
 
 def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, norm=False):
-    """Stationary transform along an axis: ``[(cAn, cDn), …, (cA1, cD1)]``, or ``[cAn, cDn, …, cD1]`` with
-    ``trim_approx``; all of the data's shape.
+    """Stationary transform along an axis: ``[(cAn, cDn), …, (cA1, cD1)]``, each of the data's shape.
+
+    With ``trim_approx``: ``[cAn, cDn, …, cD1]``.
 
     >>> (cA2, cD2), (cA1, cD1) = swt([3, 7, 1, 3, -2, 6, 4, 6], "db1", level=2)
     >>> cA2.round(6).tolist()
@@ -157,7 +158,7 @@ def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, no
     if level is None:
         level = swt_max_level(data.shape[axis]) - start_level
     if level < 1:
-        raise ValueError(f"level {level}: there is at least one")
+        raise ValueError(f"invalid level {level}: it must be at least 1")
     bands = swtn(data, [as_wavelet(wavelet)], level, start_level, (axis,), trim_approx, norm)
     if trim_approx:
         return [bands[0], *(level["d"] for level in bands[1:])]
@@ -165,7 +166,7 @@ def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, no
 
 
 def iswt(coeffs, wavelet, norm=False, axis=-1):
-    """The data that `swt` was given.
+    """Inverse of `swt`.
 
     >>> iswt(swt([1, 2, 3, 4, 5, 6, 7, 8], "db2", level=2), "db2").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
@@ -173,19 +174,20 @@ def iswt(coeffs, wavelet, norm=False, axis=-1):
     trimmed = not isinstance(coeffs[0], (tuple, list))
     a = np.asarray(coeffs[0] if trimmed else coeffs[0][0])
     if not -a.ndim <= axis < a.ndim:
-        raise AxisError(f"axis {axis} of coefficients with {a.ndim} dimensions")
+        raise AxisError(f"axis {axis} is out of range for coefficients with {a.ndim} dimensions")
     details = coeffs[1:] if trimmed else [d for _, d in coeffs]
     return iswtn([a, *({"d": np.asarray(d)} for d in details)], [as_wavelet(wavelet)], (axis,), norm)
 
 
 def swt2(data, wavelet, level, start_level=0, axes=(-2, -1), trim_approx=False, norm=False):
-    """Stationary transform along two axes: ``[(cAn, (cHn, cVn, cDn)), …]``, or ``[cAn, (cHn, cVn, cDn), …]`` with
-    ``trim_approx``."""
+    """Stationary transform along two axes: ``[(cAn, (cHn, cVn, cDn)), …]``, each of the data's shape.
+
+    With ``trim_approx``: ``[cAn, (cHn, cVn, cDn), …]``."""
     axes, data = tuple(axes), np.asarray(data)
     if len(axes) != 2 or len(set(axes)) != 2:
-        raise ValueError(f"two different axes are needed, and not {axes}")
+        raise ValueError(f"expected two different axes, not {axes}")
     if data.ndim < 2:
-        raise ValueError(f"data must have at least two axes, and has {data.ndim}")
+        raise ValueError(f"data must have at least two axes, not {data.ndim}")
     bands = swtn(data, wavelet, level, start_level, axes, trim_approx, norm)
     details = [(b["da"], b["ad"], b["dd"]) for b in (bands[1:] if trim_approx else bands)]
     if trim_approx:
@@ -194,7 +196,7 @@ def swt2(data, wavelet, level, start_level=0, axes=(-2, -1), trim_approx=False, 
 
 
 def iswt2(coeffs, wavelet, norm=False, axes=(-2, -1)):
-    """The data that `swt2` was given."""
+    """Inverse of `swt2`."""
     trimmed = not isinstance(coeffs[0], (tuple, list))
     a = coeffs[0] if trimmed else coeffs[0][0]
     details = coeffs[1:] if trimmed else [d for _, d in coeffs]
@@ -203,5 +205,5 @@ def iswt2(coeffs, wavelet, norm=False, axes=(-2, -1)):
 
 
 def swt_axis(data, wavelet, level, start_level=0, axis=0, trim_approx=False):
-    """`swt` by its older name."""
+    """Synonym of `swt` with PyWavelets' older name."""
     return swt(np.asarray(data, check_dtype(data)), wavelet, level, start_level, axis, trim_approx)

@@ -1,7 +1,7 @@
-"""Transforms of Dask's arrays: of what does not fit into memory, or is on many machines.
+"""Transforms of Dask arrays, for data larger than memory or spread over machines.
 
-Every level exchanges the borders of chunks once, and so the result has the bits that `lifting.Plan` has of the whole
-array. Nothing is computed before Dask is asked to, and a chunk at a time with its borders is what is in memory.
+Each level exchanges the chunks' halos once, so the result has the bits of `lifting.Plan` on the whole array.
+Computation is lazy, and a task holds one chunk with its halo in memory.
 
 >>> import dask.array as da, lifting, lifting.dask as ld
 >>> x = da.random.default_rng(1).normal(size=(64, 96), chunks=(24, 32)).astype("float32").persist()
@@ -15,9 +15,9 @@ True
 >>> bool(abs(ld.waverecn([low, coarse, fine], "cdf97") - x).max() < 1e-5)
 True
 
-Border rules are those of plans, whose bands have half the samples: PyWavelets' modes, whose bands are longer, are for
-whole arrays. Chunks are made to start at even places, and to be no shorter than the steps of the wavelet look; those
-of 2ᵏ samples or multiples of it, k being the levels, and 64 or more, are taken as they are.
+Border rules are those of plans, whose bands have half the samples. PyWavelets' modes, with longer bands, need whole
+arrays. Chunks are merged and moved so that they start at even positions and are no shorter than the wavelet's halo.
+With k levels, chunks of 64 or more samples that are multiples of 2ᵏ stay as they are.
 """
 
 import functools
@@ -43,16 +43,16 @@ def _scheme(text):
 
 @cached(lambda text, shape, *others: shape)
 def _plan(text, shape, dtype, boundary, axes):
-    # In place of each sample its coefficient: so a chunk stays where it is.
+    # The interleaved layout keeps each coefficient in its sample's place, and so in its chunk.
     return Plan(shape, _scheme(text), 1, dtype, boundary, axes=axes, layout="interleaved", threads=1)
 
 
 def _transform(block, way, text, boundary, axes, margins, wraps, counts, block_id):
-    """A chunk with its margins, transformed, without them."""
+    """The transform of a chunk with its halo, cut back to the chunk."""
     if not block.size:
         return block
     run = getattr(_plan(text, block.shape, block.dtype.name, boundary, axes), way)
-    # What came over the network may begin anywhere.
+    # Chunks received over the network may be unaligned.
     out = run(np.require(block, requirements="A"))
     inner = []
     for axis, n in enumerate(out.shape):
@@ -64,7 +64,7 @@ def _transform(block, way, text, boundary, axes, margins, wraps, counts, block_i
 
 
 def _chunks(sizes, least, unit):
-    """Chunks like those given that start at multiples of ``unit`` and have ``least`` samples or more."""
+    """Chunk sizes close to those given, starting at multiples of ``unit``, of at least ``least`` samples."""
     total, cuts, at = sum(sizes), [0], 0
     for size in sizes[:-1]:
         at += size
@@ -75,7 +75,7 @@ def _chunks(sizes, least, unit):
 
 
 def _level(x, way, wavelet, boundary, axes, reach):
-    """One level, coefficients being where their samples are. Chunks start at even places."""
+    """One level in the interleaved layout; chunks start at even positions."""
     margins = {axis: reach for axis in axes if x.numblocks[axis] > 1 and reach}
     wraps = boundary == "periodic"
     border = {axis: "periodic" if wraps else "none" for axis in margins}
@@ -103,13 +103,13 @@ def _aligned(x, axes, least, unit):
 def _prepared(data, wavelet, boundary, axes):
     if not isinstance(data, da.Array):
         kind = type(data).__name__
-        raise LiftingError(f"the data must be a Dask array, not a {kind}: `dask.array.from_array` makes one")
+        raise LiftingError(f"the data must be a Dask array, not a {kind}: convert it with `dask.array.from_array`")
     if any(np.isnan(n) for n in data.shape):
-        raise LiftingError("the data has chunks of unknown sizes: `compute_chunk_sizes` finds them")
+        raise LiftingError("the data has chunks of unknown sizes: call its `compute_chunk_sizes` first")
     made = as_wavelet(wavelet)
     axes = tuple(range(data.ndim)) if axes is None else tuple(axes)
     if any(not -data.ndim <= axis < data.ndim for axis in axes):
-        raise LiftingError(f"axes {axes} are not all of the {data.ndim} that the data has")
+        raise LiftingError(f"axes {axes} are out of range for data with {data.ndim} axes")
     axes = tuple(axis % data.ndim for axis in axes)
     if len(set(axes)) != len(axes):
         raise LiftingError(f"axes {axes} name an axis twice")
@@ -117,18 +117,18 @@ def _prepared(data, wavelet, boundary, axes):
 
 
 def wavedecn(data, wavelet, boundary=None, level=None, axes=None):
-    """Analysis of a Dask array along ``axes``, all if nothing is said: ``[low, {"ad": …, "da": …, "dd": …}, …]``.
+    """Analysis of a Dask array along ``axes``, by default all: ``[low, {"ad": …, "da": …, "dd": …}, …]``.
 
-    That is what `lifting.wavedecn` returns, coarsest first, of Dask arrays: in the names of bands a letter stands for
-    each of ``axes``, ``a`` for low and ``d`` for high. ``boundary`` is as for `lifting.Plan`. To have all bands at
-    once, give them to one `dask.compute`, or to `to_zarr`: they share their work.
+    The result has the form of `lifting.wavedecn`, coarsest first, with Dask arrays. A band's name has a letter per
+    axis of ``axes``, ``a`` for low and ``d`` for high. ``boundary`` is that of `lifting.Plan`. Pass all bands to a
+    single `dask.compute`, or to `to_zarr`: they share work.
     """
     made, boundary, axes = _prepared(data, wavelet, boundary, axes)
     sizes = [data.shape[axis] for axis in axes]
     level = dwtn_max_level(sizes, made) if level is None else int(level)
     if level < 0:
-        raise LiftingError(f"{level} levels cannot be: 0 or more")
-    # What is wrong with the whole is said of the whole, and now.
+        raise LiftingError(f"invalid level {level}: it must be at least 0")
+    # Reports errors for the whole array, before the computation starts.
     Plan(data.shape, made, level, data.dtype, boundary, axes=axes)
     reach, low, details = made._scheme.reach, data, []
     for done in range(level):
@@ -143,7 +143,7 @@ def wavedecn(data, wavelet, boundary=None, level=None, axes=None):
 
 
 def _phases(key, axes, rank):
-    """What selects a band where coefficients are in place of their samples."""
+    """Index of a band in the interleaved layout."""
     index = [slice(None)] * rank
     for letter, axis in zip(key, axes):
         index[axis] = slice(1 if letter == "d" else 0, None, 2)
@@ -151,7 +151,7 @@ def _phases(key, axes, rank):
 
 
 def _interleave(*bands, keys, axes):
-    """The bands of a chunk, each coefficient in the place of its sample."""
+    """The bands of a chunk in the interleaved layout."""
     shape = list(bands[0].shape)
     for n, axis in enumerate(axes):
         other = "".join("d" if m == n else "a" for m in range(len(axes)))
@@ -163,7 +163,7 @@ def _interleave(*bands, keys, axes):
 
 
 def waverecn(coeffs, wavelet, boundary=None, axes=None):
-    """Synthesis of what `wavedecn` made."""
+    """Inverse of `wavedecn`."""
     low, *levels = coeffs
     made, boundary, axes = _prepared(low, wavelet, boundary, axes)
     reach, letters = made._scheme.reach, len(axes)
@@ -171,7 +171,7 @@ def waverecn(coeffs, wavelet, boundary=None, axes=None):
     for details in levels:
         if set(details) != names:
             expected, found = (", ".join(sorted(bands)) for bands in (names, details))
-            raise LiftingError(f"a level has the bands {expected}, and not {found}")
+            raise LiftingError(f"a level needs the bands {expected}, not {found}")
         shape = list(low.shape)
         for n, axis in enumerate(axes):
             shape[axis] += details["".join("d" if m == n else "a" for m in range(letters))].shape[axis]
@@ -182,7 +182,7 @@ def waverecn(coeffs, wavelet, boundary=None, axes=None):
                 expected[axis] = shape[axis] // 2 if letter == "d" else -(-shape[axis] // 2)
             if band.shape != tuple(expected):
                 raise LiftingError(f"band {key} must have shape {tuple(expected)}, but has {band.shape}")
-        # Chunks of samples as the low band's are, each twice as long; those of all bands follow from them.
+        # Sample chunks are twice the low band's; the chunks of all bands follow from them.
         twice = list(low.chunks)
         for axis in axes:
             sizes = [2 * n for n in low.chunks[axis]]
@@ -204,46 +204,47 @@ def waverecn(coeffs, wavelet, boundary=None, axes=None):
 
 
 def wavedec(data, wavelet, boundary=None, level=None, axis=-1):
-    """As `wavedecn` along one axis: ``[low, high, …]``, coarsest first."""
+    """Analysis along one axis, like `wavedecn`: ``[low, high, …]``, coarsest first."""
     low, *details = wavedecn(data, wavelet, boundary, level, (axis,))
     return [low, *(bands["d"] for bands in details)]
 
 
 def waverec(coeffs, wavelet, boundary=None, axis=-1):
-    """Synthesis of what `wavedec` made."""
+    """Inverse of `wavedec`."""
     low, *details = coeffs
     return waverecn([low, *({"d": high} for high in details)], wavelet, boundary, (axis,))
 
 
 def wavedec2(data, wavelet, boundary=None, level=None, axes=(-2, -1)):
-    """As `wavedecn` along two axes: ``[low, (horizontal, vertical, diagonal), …]``, as PyWavelets names them."""
+    """Analysis along two axes, like `wavedecn`: ``[low, (horizontal, vertical, diagonal), …]``, in PyWavelets' terms."""
     low, *details = wavedecn(data, wavelet, boundary, level, axes)
     return [low, *((bands["da"], bands["ad"], bands["dd"]) for bands in details)]
 
 
 def waverec2(coeffs, wavelet, boundary=None, axes=(-2, -1)):
-    """Synthesis of what `wavedec2` made."""
+    """Inverse of `wavedec2`."""
     low, *details = coeffs
     return waverecn([low, *(dict(zip(("da", "ad", "dd"), bands)) for bands in details)], wavelet, boundary, axes)
 
 
 def to_zarr(coeffs, store, **options):
-    """Computes what `wavedecn` made and writes it to a Zarr group, a chunk at a time: array ``low``, and arrays
-    ``1/ad`` and so on, 1 being the finest level. ``options`` go to `dask.array.to_zarr`."""
+    """Computes a result of `wavedecn` and writes it to a Zarr group, chunk by chunk.
+
+    The arrays are named ``low``, ``1/ad`` and so on; 1 is the finest level. ``options`` go to `dask.array.to_zarr`."""
     low, *details = coeffs
     arrays = {"low": low}
     for number, bands in zip(range(len(details), 0, -1), details):
         arrays |= {f"{number}/{name}": band for name, band in bands.items()}
     tasks = []
     for name, array in arrays.items():
-        # Chunks of a Zarr array have one shape.
+        # A Zarr array has a single chunk shape.
         even = array.rechunk(tuple(max(sizes) for sizes in array.chunks))
         tasks.append(even.to_zarr(store, component=name, compute=False, **options))
     dask.compute(*tasks)
 
 
 def from_zarr(store):
-    """The coefficients that `to_zarr` wrote, as `waverecn` takes them; nothing is read before it is needed."""
+    """Coefficients written by `to_zarr`, for `waverecn`; they are read lazily."""
     import zarr
 
     group = zarr.open_group(store, mode="r")

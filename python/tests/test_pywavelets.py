@@ -147,7 +147,7 @@ def test_a_call_that_cannot_be_is_refused():
         lifting.idwt([1, 2, 3], [1, 2, 3], "db4")
     with pytest.raises(ValueError, match="axis 0 has one sample"):
         lifting.dwt([1.0], "db2", "reflect")
-    with pytest.raises(lifting.LiftingError, match="is a Tensor on a GPU: of arrays there, those of CuPy"):
+    with pytest.raises(lifting.LiftingError, match="is a Tensor on a GPU: .* take CuPy arrays"):
         lifting.dwt2(type("Tensor", (), {"__cuda_array_interface__": {}, "ndim": 2})(), "db2")
 
 
