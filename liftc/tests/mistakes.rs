@@ -331,11 +331,11 @@ fn wavelets_from_the_standard_input() {
 fn long_names() {
     let bench = Bench::new();
     let file = |n: usize| format!("wavelet {} {{ domain real; odd -= even[0]; }}", "w".repeat(n));
-    bench.write("long.lift", file(64)).run("long.lift -o k").fails(1, "a name of 64 bytes: it may have 63");
+    bench.write("long.lift", file(64)).run("long.lift -o k").fails(1, "a name of 64 bytes: at most 63 are allowed");
     bench.write("long.lift", file(63)).run("long.lift -o k").ok();
     assert!(bench.exists(&format!("k/{}.cu", "w".repeat(63))));
     let name = "n".repeat(100);
-    bench.run(&format!("factor db2 --name {name}")).fails(2, "a name of 100 bytes: it may have 63");
+    bench.run(&format!("factor db2 --name {name}")).fails(2, "a name of 100 bytes: at most 63 are allowed");
     // Names derived from file names are cut.
     let taps = format!("{name}.txt");
     bench.write(&taps, "1 1\n1 -1\n").run(&format!("factor {taps} -o w.lift")).ok();

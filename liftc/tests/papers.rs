@@ -79,5 +79,5 @@ fn coders_code_pictures() {
 fn unknown_tables_are_reported() {
     let bench = Bench::new();
     bench.run("papers kucis-9").fails(2, "unknown table `kucis-9`");
-    bench.run("papers kucis-1 --device cpu").fails(2, "are measured on CUDA devices");
+    bench.run("papers kucis-1 --device cpu").fails(2, "measures on CUDA devices only");
 }

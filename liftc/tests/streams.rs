@@ -120,7 +120,7 @@ fn a_stream_in_a_file_is_whole() {
     let place = streamed.bytes.windows(12).position(|w| w == b"\"levels\": [3").unwrap() + 11;
     let mut edited = streamed.bytes.clone();
     edited[place] = b'2';
-    pipe(&bench, "transform - --inverse -o -", &edited).fails(1, "standard input, behind the data: was changed");
+    pipe(&bench, "transform - --inverse -o -", &edited).fails(1, "standard input, after the data: was changed");
     let mut changed = streamed.bytes.clone();
     changed[4000] ^= 1;
     pipe(&bench, "transform - --inverse -o -", &changed).fails(1, "belongs to other coefficients");
