@@ -1,7 +1,7 @@
-"""PyWavelets' transforms of JAX's arrays, in all nine modes, with derivatives: `lifting.jax` has them.
+"""PyWavelets' transforms of JAX arrays, in all nine modes, with derivatives; `lifting.jax` exports them.
 
-XLA calls levels as foreign functions, on CPUs and on CUDA devices. A level is linear, and so is its adjoint, which the
-native half has as well: each is the derivative of the other.
+XLA calls levels as foreign functions on CPUs and CUDA devices. The native extension provides each level and its
+adjoint; both are linear, and each is the transpose of the other.
 """
 
 import math
@@ -25,8 +25,9 @@ _NAMES = {name: short for name, short in _DTYPES.items() if short in ("f16", "bf
 
 
 def _prepared(transform, wavelet, modes, shape, dtype):
-    """The level of a batch of one, which knows where things are. The shape is that of bands for `inverse` and its
-    adjoint, else of the data."""
+    """The level of a batch of one, for its windows.
+
+    ``shape`` is that of the bands for `inverse` and its adjoint, else that of the data."""
     of_bands = transform.startswith("inverse")
     return _dwt._prepare(
         wavelet_of(wavelet)._scheme, (1, *shape), (None, *modes), _NAMES[dtype.name], of_bands, _dwt._threads
@@ -34,18 +35,18 @@ def _prepared(transform, wavelet, modes, shape, dtype):
 
 
 def _call(results, *arrays, transform, wavelet, modes, shape):
-    """The foreign call."""
+    """Makes the foreign call."""
     attributes = {"transform": transform, "wavelet": wavelet, "modes": ",".join(modes)}
     return jax.ffi.ffi_call(_TARGET, results)(*arrays, **attributes, shape=",".join(map(str, shape)))
 
 
 def _splits(transform):
-    """Whether an array becomes bands, and not the other way."""
+    """Whether the transform maps data to bands."""
     return transform in ("forward", "inverse_adjoint")
 
 
 def _on_cpu(*arrays, transform, shape, **rest):
-    """The foreign call, which makes an array of which the results are windows."""
+    """Calls the level on a CPU; the results are windows of the array that it makes."""
     first, batch = arrays[0], arrays[0].shape[: arrays[0].ndim - len(shape)]
     prepared = _prepared(transform, shape=shape, dtype=first.dtype, **rest)
     made = shape if transform == "adjoint" else prepared.extended[1:]
@@ -57,8 +58,7 @@ def _on_cpu(*arrays, transform, shape, **rest):
 
 
 def _on_cuda(*arrays, transform, shape, **rest):
-    """The foreign call on a GPU, where bands that are given are windows of one array, and what is restored is all of
-    the result."""
+    """Calls the level on a GPU: input bands are windows of one array, and restored data fills its array."""
     first, batch = arrays[0], arrays[0].shape[: arrays[0].ndim - len(shape)]
     prepared = _prepared(transform, shape=shape, dtype=first.dtype, **rest)
     if _splits(transform):
@@ -68,7 +68,7 @@ def _on_cuda(*arrays, transform, shape, **rest):
         for band, window in zip(arrays, prepared.windows, strict=True):
             given = given.at[(..., *window[1:])].set(band)
         made = shape if transform == "adjoint" else prepared.restored_shape[1:]
-    # As for plans: made here, and scratch memory is a result.
+    # As for plans, the level is made here, and its scratch memory is a result.
     gpu = jax.local_devices(backend="cuda")[0].local_hardware_id
     whole, size = (math.prod(batch), *shape), 0
     if math.prod(whole):
@@ -79,7 +79,7 @@ def _on_cuda(*arrays, transform, shape, **rest):
     return [out[(..., *window[1:])] for window in prepared.windows] if _splits(transform) else [out]
 
 
-# An array to bands, or bands to an array: linear, and XLA's arithmetic has no part in it, nor in what is its adjoint.
+# Maps data to bands or bands to data. A primitive keeps XLA's arithmetic out of the transform and its adjoint.
 _level = Primitive("lifting_level")
 _level.multiple_results = True
 _level.def_impl(jax.jit(_level.bind, static_argnames=["transform", "wavelet", "modes", "shape"]))
@@ -109,7 +109,7 @@ ad.deflinear2(_level, _transpose)
 
 
 def _batched(arrays, axes, **parameters):
-    # All axes but the last ones are batch: one more is only that.
+    # The mapped axis becomes another batch axis.
     count = next(array.shape[axis] for array, axis in zip(arrays, axes) if axis is not None)
 
     def moved(array, axis):
@@ -125,13 +125,13 @@ batching.primitive_batchers[_level] = _batched
 
 
 def _checked(arrays):
-    """Arrays of one shape and one type that can be taken."""
+    """Arrays converted to one supported type, checked for one shape."""
     arrays = [jax.numpy.asarray(array) for array in arrays]
     dtype = jax.numpy.result_type(*arrays)
     if dtype.name not in _NAMES:
-        raise LiftingError(f"samples cannot be {dtype}: choose one of {', '.join(_NAMES)}")
+        raise LiftingError(f"unsupported sample type {dtype}: choose one of {', '.join(_NAMES)}")
     if len({array.shape for array in arrays}) != 1:
-        raise LiftingError(f"bands of a level have one shape, and not {[array.shape for array in arrays]}")
+        raise LiftingError(f"bands of a level must have one shape, not {[array.shape for array in arrays]}")
     return [array.astype(dtype) for array in arrays]
 
 
@@ -141,7 +141,7 @@ def _parts(x):
 
 
 def _dwtn(x, wavelet, modes):
-    """One level: bands by their keys."""
+    """One level of analysis: bands by key."""
     (x,) = _checked([x])
     if jax.numpy.iscomplexobj(x):
         return {key: jax.lax.complex(*pair) for key, pair in _dwtn(_parts(x), wavelet, modes).items()}
@@ -152,10 +152,10 @@ def _dwtn(x, wavelet, modes):
 
 
 def _idwtn(bands, wavelet, modes):
-    """What bands by their keys make; those that are missing are zero."""
+    """One level of synthesis from bands by key; missing bands are zero."""
     there = {key: band for key, band in bands.items() if band is not None}
     if not there:
-        raise LiftingError("there is no band that is not None")
+        raise LiftingError("all bands are None: give at least one array")
     there = dict(zip(there, _checked(there.values()), strict=True))
     first = next(iter(there.values()))
     if jax.numpy.iscomplexobj(first):
@@ -168,11 +168,11 @@ def _idwtn(bands, wavelet, modes):
 
 
 def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
-    """Several levels of analysis along the last ``dims`` axes, as PyWavelets' function of that name:
-    ``[cAn, {details of level n}, …, {details of level 1}]``; all other axes are batch.
+    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' function of that name.
 
-    Wavelets are real ones; ``mode`` is one of PyWavelets' nine, or one for each axis; types are float16, bfloat16,
-    float32, float64, complex64, complex128. There are derivatives of every order.
+    The result is ``[cAn, {details of level n}, …, {details of level 1}]``; other axes are batch axes. The wavelet must
+    be real. ``mode`` is one of PyWavelets' nine, or one per axis. Types are float16, bfloat16, float32, float64,
+    complex64 and complex128. Derivatives exist to every order.
 
     >>> x = jax.random.normal(jax.random.key(1), (3, 9, 12))
     >>> coeffs = wavedecn(x, "db2", level=2)
@@ -183,14 +183,14 @@ def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
     """
     x = jax.numpy.asarray(x)
     if not 1 <= dims <= x.ndim:
-        raise LiftingError(f"{dims} axes cannot be transformed of an array that has {x.ndim}")
+        raise LiftingError(f"invalid number of axes {dims}: the array allows 1 to {x.ndim}")
     key, modes = key_of(wavelet), modes_of(mode, dims)
     count = _levels(x.shape[x.ndim - dims :], [wavelet_of(key)] * dims, level)
     return analysis(x, count, dims, lambda x: _dwtn(x, key, modes))
 
 
 def waverecn(coeffs, wavelet, mode="symmetric", *, dims=2):
-    """Several levels of synthesis, of what `wavedecn` returns; details that are missing or None are zero."""
+    """Several levels of synthesis, from a result of `wavedecn`; missing details and None are zero."""
     key, modes = key_of(wavelet), modes_of(mode, dims)
     return synthesis(coeffs, dims, lambda bands: _idwtn(bands, key, modes))
 
@@ -206,7 +206,7 @@ def wavedec(x, wavelet, mode="symmetric", level=None):
 
 
 def waverec(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last axis, of what `wavedec` returns."""
+    """Several levels of synthesis along the last axis, from a result of `wavedec`."""
     x, details = _sequence(coeffs)
     return waverecn([x, *({"d": band} for band in details)], wavelet, mode, dims=1)
 
@@ -218,7 +218,7 @@ def wavedec2(x, wavelet, mode="symmetric", level=None):
 
 
 def waverec2(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last two axes, of what `wavedec2` returns.
+    """Several levels of synthesis along the last two axes, from a result of `wavedec2`.
 
     >>> x = jax.random.normal(jax.random.key(1), (4, 6))
     >>> back = waverec2(wavedec2(x, "bior2.2", "reflect", 1), "bior2.2", "reflect")

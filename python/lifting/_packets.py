@@ -56,7 +56,7 @@ class BaseNode:
 
     def _check(self, part):
         if part not in self.PARTS:
-            raise ValueError(f"unknown node {part!r}; choose one of {', '.join(self.PARTS)}")
+            raise ValueError(f"child nodes must be named {', '.join(self.PARTS)}, not {part!r}")
 
     @property
     def node_name(self):

@@ -316,7 +316,7 @@ class Plan:
         if out is not None:
             self._check(library, out)
         if self._native.gpu is None:
-            raise LiftingError(f"the array is on a GPU, but the plan on {self.device}: make it with device=\"cuda\"")
+            raise LiftingError(f"the array is on a GPU, the plan on {self.device}: make it with device=\"cuda\"")
         handle = library.stream(source) if stream is None else _arrays.handle(stream)
         given = None if stream is None else handle
         views = [library.view(source, given), None if out is None else library.view(out, given)]

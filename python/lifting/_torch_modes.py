@@ -22,31 +22,31 @@ _capsule = torch.utils.dlpack.to_dlpack
 
 
 def _level(key, shape, modes, dtype, of_bands):
-    """The native level of tensors of that shape, or whose bands have it; the last axes have a mode each."""
+    """The native level for tensors of that shape (bands if ``of_bands``), with ``modes`` for the last axes."""
     along = (*(None for _ in shape[: len(shape) - len(modes)]), *modes)
     return _dwt._prepare(wavelet_of(key)._scheme, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
 
 
 @cached(lambda key, shape, *others: shape)
 def _plan(key, shape, modes, dtype, of_bands, device):
-    """The same as a plan of a device, which takes bands where they are among zeros."""
+    """The level as a device plan; it takes bands as windows of an array of zeros."""
     return _lifting.level_plan(wavelet_of(key)._scheme, shape, (None, *modes), _NAMES[dtype], of_bands, device)
 
 
 def _device(tensor):
-    """The device that has a plan for the tensor; None for this machine's memory, where there are levels."""
+    """Name of the tensor's GPU, for `_plan`; None for host memory, where native levels run."""
     return str(tensor.device) if tensor.is_cuda else None
 
 
 def _batched(shape, rank):
-    """The axes that are batch, and those that are not."""
+    """A shape split into batch axes and the last ``rank`` axes."""
     return tuple(shape[: len(shape) - rank]), tuple(shape[len(shape) - rank :])
 
 
 def _places(key, shape, modes, dtype, name):
-    """A level of a batch of one, which knows where things are; the shape is that of the data (bands, for `inverse`)."""
+    """A level of a batch of one, for its windows; ``shape`` is that of the data, or of the bands for `inverse`."""
     if name == "inverse_adjoint":
-        # What synthesis makes of n coefficients has 2n + 2 − L samples.
+        # Synthesis of n coefficients makes 2n + 2 − L samples.
         more = [0 if mode == "periodization" else wavelet_of(key).dec_len - 2 for mode in modes]
         shape = [(n + m) // 2 for n, m in zip(shape, more, strict=True)]
     return _level(key, (1, *shape), modes, dtype, name.startswith("inverse"))
@@ -54,7 +54,7 @@ def _places(key, shape, modes, dtype, name):
 
 @torch.compiler.assume_constant_result
 def _windows(key, shape, modes, dtype, name):
-    """Where bands are (for `inverse`, what is restored) in what the operators make: pairs of first index and length."""
+    """Windows of the bands (for `inverse`, of the data) in an operator's result: first index and length per axis."""
     level = _places(key, shape, modes, dtype, name)
     windows = [level.crop] if name == "inverse" else level.windows
     return tuple(tuple((along.start, along.stop - along.start) for along in window[1:]) for window in windows)
@@ -77,7 +77,7 @@ def _split_shape(x, name, wavelet, modes):
 
 
 def _execute_split(x, name, wavelet, modes):
-    """Bands as windows of the result: by analysis, or by the adjoint of synthesis."""
+    """Analysis or the adjoint of synthesis, into an array with the bands as windows."""
     modes = tuple(modes)
     out = torch.empty(_split_shape(x, name, wavelet, modes), dtype=x.dtype, device=x.device)
     if x.numel() == 0:
@@ -105,7 +105,7 @@ def _join_shape(bands, name, wavelet, modes, shape):
 
 
 def _execute_join(bands, name, wavelet, modes, shape):
-    """An array of bands: by synthesis, a window of the result on the CPU, or by the adjoint of analysis."""
+    """Synthesis or the adjoint of analysis; synthesis on the CPU makes an array with the data as a window."""
     modes = tuple(modes)
     band = next(band for band in bands if band is not None)
     out = torch.empty(_join_shape(bands, name, wavelet, modes, shape), dtype=band.dtype, device=band.device)
@@ -148,7 +148,7 @@ torch.library.register_fake("lifting::join", _fake_join, lib=_library)
 
 
 class _Split(torch.autograd.Function):
-    """Bands of a tensor, by analysis or by the adjoint of synthesis."""
+    """Bands from a tensor, by analysis or by the adjoint of synthesis."""
 
     @staticmethod
     def forward(x, name, wavelet, modes):
@@ -176,7 +176,7 @@ class _Split(torch.autograd.Function):
 
 
 class _Join(torch.autograd.Function):
-    """A tensor of bands, by synthesis or by the adjoint of analysis."""
+    """A tensor from bands, by synthesis or by the adjoint of analysis."""
 
     @staticmethod
     def forward(name, wavelet, modes, shape, *bands):
@@ -211,7 +211,7 @@ class _Join(torch.autograd.Function):
 
 
 class _ForwardSplit(_Split):
-    """The same in forward mode, apart because `torch.compile` takes no function that has it."""
+    """A `_Split` with forward mode; separate because `torch.compile` rejects functions with `jvp`."""
 
     @staticmethod
     def jvp(ctx, tangent, *_):
@@ -219,7 +219,7 @@ class _ForwardSplit(_Split):
 
 
 class _ForwardJoin(_Join):
-    """Likewise."""
+    """A `_Join` with forward mode; separate for the same reason."""
 
     @staticmethod
     def jvp(ctx, *tangents):
@@ -237,25 +237,25 @@ def _join(bands, name, wavelet, modes, shape):
 
 
 def _checked(tensors):
-    """Tensors that can be taken: of one type, in this machine's memory or on one CUDA device."""
+    """Raises an error unless tensors have one supported type and are all on the CPU or on one CUDA device."""
     for tensor in tensors:
         if not isinstance(tensor, torch.Tensor):
-            raise LiftingError(f"data and bands are tensors, not of {type(tensor).__name__}")
+            raise LiftingError(f"data and bands must be tensors, not {type(tensor).__name__}")
         if tensor.dtype not in _NAMES:
-            raise LiftingError(f"samples cannot be {tensor.dtype}: choose one of {', '.join(map(str, _NAMES))}")
+            raise LiftingError(f"unsupported sample type {tensor.dtype}: choose one of {', '.join(map(str, _NAMES))}")
         if tensor.device.type not in ("cpu", "cuda"):
             raise LiftingError(
-                f"modes are for tensors in this machine's memory or on a CUDA device, and one is on {tensor.device}"
+                f"tensors must be on the CPU or on a CUDA device, not on {tensor.device}"
             )
         if tensor.device != tensors[0].device:
-            raise LiftingError(f"bands are on one device, and not on {tensors[0].device} and {tensor.device}")
+            raise LiftingError(f"bands must be on one device, not on {tensors[0].device} and {tensor.device}")
         if tensor.dtype != tensors[0].dtype:
-            raise LiftingError(f"bands have one type, and not {tensors[0].dtype} and {tensor.dtype}")
+            raise LiftingError(f"bands must have one type, not {tensors[0].dtype} and {tensor.dtype}")
 
 
 @torch.compiler.assume_constant_result
 def _asked(wavelet, mode, dims, level, sizes):
-    """What names the wavelet, a mode for each axis, and the number of levels of data of these sizes, if it is asked."""
+    """The wavelet's key, the mode of each axis, and the number of levels for data of ``sizes`` unless that is None."""
     key = key_of(wavelet)
     return key, modes_of(mode, dims), None if sizes is None else _levels(sizes, [wavelet_of(key)] * dims, level)
 
@@ -266,7 +266,7 @@ def _parts(x):
 
 
 def _dwtn(x, key, modes):
-    """One level: bands by their keys."""
+    """One level of analysis: bands by key."""
     if x.is_complex():
         return {key: torch.complex(*pair.contiguous()) for key, pair in _dwtn(_parts(x), key, modes).items()}
     _checked([x])
@@ -275,23 +275,23 @@ def _dwtn(x, key, modes):
 
 
 def _idwtn(bands, key, modes):
-    """What bands by their keys make; those that are missing are zero."""
+    """One level of synthesis from bands by key; missing bands are zero."""
     there = [band for band in bands.values() if band is not None]
     if any(isinstance(band, torch.Tensor) and band.is_complex() for band in there):
         parts = {name: None if band is None else _parts(band + 0j) for name, band in bands.items()}
         return torch.complex(*_idwtn(parts, key, modes).contiguous())
     _checked(there)
     if len({band.shape for band in there}) != 1:
-        raise LiftingError(f"bands of a level have one shape, and not {[tuple(band.shape) for band in there]}")
+        raise LiftingError(f"bands of a level must have one shape, not {[tuple(band.shape) for band in there]}")
     return _join([bands.get(name) for name in keys(len(modes))], "inverse", key, modes, [])
 
 
 def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
-    """Several levels of analysis along the last ``dims`` axes, as PyWavelets' function of that name:
-    ``[cAn, {details of level n}, …, {details of level 1}]``; all other axes are batch.
+    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' function of that name.
 
-    Wavelets are real ones; ``mode`` is one of PyWavelets' nine, or one for each axis; types are float16, bfloat16,
-    float32, float64, complex64, complex128. There are gradients of every order.
+    The result is ``[cAn, {details of level n}, …, {details of level 1}]``; other axes are batch axes. The wavelet must
+    be real. ``mode`` is one of PyWavelets' nine, or one per axis. Types are float16, bfloat16, float32, float64,
+    complex64 and complex128. Gradients exist to every order.
 
     >>> x = torch.randn(3, 9, 12, dtype=torch.float64, requires_grad=True)
     >>> coeffs = wavedecn(x, "db2", level=2)
@@ -301,15 +301,15 @@ def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
     True
     """
     if not isinstance(x, torch.Tensor):
-        raise LiftingError(f"the data must be a tensor, not of {type(x).__name__}")
+        raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
     if not 1 <= dims <= x.ndim:
-        raise LiftingError(f"{dims} axes cannot be transformed of a tensor that has {x.ndim}")
+        raise LiftingError(f"invalid number of axes {dims}: the tensor allows 1 to {x.ndim}")
     key, modes, count = _asked(wavelet, mode, dims, level, tuple(x.shape[x.ndim - dims :]))
     return analysis(x, count, dims, lambda x: _dwtn(x, key, modes))
 
 
 def waverecn(coeffs, wavelet, mode="symmetric", *, dims=2):
-    """Several levels of synthesis, of what `wavedecn` returns; details that are missing or None are zero."""
+    """Several levels of synthesis, from a result of `wavedecn`; missing details and None are zero."""
     key, modes, _ = _asked(wavelet, mode, dims, None, None)
     return synthesis(coeffs, dims, lambda bands: _idwtn(bands, key, modes))
 
@@ -325,7 +325,7 @@ def wavedec(x, wavelet, mode="symmetric", level=None):
 
 
 def waverec(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last axis, of what `wavedec` returns."""
+    """Several levels of synthesis along the last axis, from a result of `wavedec`."""
     x, details = _sequence(coeffs)
     return waverecn([x, *({"d": band} for band in details)], wavelet, mode, dims=1)
 
@@ -337,7 +337,7 @@ def wavedec2(x, wavelet, mode="symmetric", level=None):
 
 
 def waverec2(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last two axes, of what `wavedec2` returns.
+    """Several levels of synthesis along the last two axes, from a result of `wavedec2`.
 
     >>> x = torch.randn(4, 6)
     >>> torch.allclose(waverec2(wavedec2(x, "bior2.2", "reflect", 1), "bior2.2", "reflect"), x, atol=1e-5)

@@ -216,7 +216,7 @@ def waverec(coeffs, wavelet, boundary=None, axis=-1):
 
 
 def wavedec2(data, wavelet, boundary=None, level=None, axes=(-2, -1)):
-    """Analysis along two axes, like `wavedecn`: ``[low, (horizontal, vertical, diagonal), …]``, in PyWavelets' terms."""
+    """Analysis along two axes, like `wavedecn`: ``[low, (horizontal, vertical, diagonal), …]``."""
     low, *details = wavedecn(data, wavelet, boundary, level, axes)
     return [low, *((bands["da"], bands["ad"], bands["dd"]) for bands in details)]
 

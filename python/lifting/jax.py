@@ -1,8 +1,7 @@
-"""Transforms of JAX's arrays in one, two and three dimensions: under `jit`, `vmap` and differentiation of every order.
+"""Transforms of JAX arrays in one, two and three dimensions, with `jit`, `vmap` and derivatives of every order.
 
-XLA calls plans as foreign functions, on CPUs and on CUDA devices, with their bits, compiled or not. A transform is
-linear, and JAX is told so: forward mode is the transform itself, reverse mode the derived adjoint, which is a plan too.
-What `vmap` maps over is batch.
+XLA calls plans as foreign functions on CPUs and CUDA devices, so results have the bits of plans. JAX treats a transform
+as linear: forward mode runs the transform itself, reverse mode its adjoint. `vmap` adds a batch axis.
 
 >>> import jax, lifting.jax as lj
 >>> x = jax.random.normal(jax.random.key(1), (2, 3, 16, 20))
@@ -14,9 +13,9 @@ True
 >>> jax.grad(lambda x: (lj.forward(x, "cdf97", 2) ** 2).sum())(x).shape
 (2, 3, 16, 20)
 
-Coefficients are an array of the data's shape, in Mallat's order: `bands` has its sub-bands by name, and `with_bands`
-puts others in their places. With PyWavelets' modes, which have more coefficients than samples, there are `wavedec`,
-`wavedec2`, `wavedecn` and back.
+Coefficients are an array of the data's shape, in Mallat's order. `bands` returns its sub-bands by name, and
+`with_bands` replaces some. `wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, which make
+more coefficients than samples.
 """
 
 
@@ -46,7 +45,7 @@ __all__ = [
     "with_bands",
 ]
 
-#: What XLA knows the handlers by.
+#: Name under which XLA knows the handlers.
 _TARGET = "lifting"
 
 for _platform in ("cpu", "CUDA"):
@@ -54,7 +53,7 @@ for _platform in ("cpu", "CUDA"):
 
 
 def _call(x, results, *, transform, wavelet, rank, levels, boundary):
-    """The foreign call."""
+    """Makes the foreign call."""
     attributes = {"transform": transform, "wavelet": wavelet, "boundary": boundary}
     numbers = {"rank": np.int32(rank), "levels": np.int32(levels)}
     return jax.ffi.ffi_call(_TARGET, results)(x, **attributes, **numbers)
@@ -65,8 +64,8 @@ def _on_cpu(x, **parameters):
 
 
 def _on_cuda(x, *, transform, wavelet, rank, levels, boundary):
-    # The plan is made here, so that nothing is loaded while work is captured, and says what scratch memory it needs;
-    # that is a result, which keeps its address when work is replayed.
+    # The plan is made here, so that no module is loaded during graph capture. Its scratch memory is a result, whose
+    # address stays the same when the graph is replayed.
     gpu = jax.local_devices(backend="cuda")[0].local_hardware_id
     of = (tuple(x.shape), _DTYPES[x.dtype.name], x.dtype.kind == "c", gpu)
     size = _lifting.xla_scratch_bytes(transform, wavelet, rank, levels, boundary, *of)
@@ -84,7 +83,7 @@ mlir.register_lowering(_run, mlir.lower_fun(_on_cuda, multiple_results=False), p
 
 
 def _batched(arguments, axes, **parameters):
-    # All axes but the last ones are batch: one more is only that.
+    # The mapped axis becomes another batch axis.
     return _run.bind(jax.numpy.moveaxis(arguments[0], axes[0], 0), **parameters), 0
 
 
@@ -93,19 +92,19 @@ batching.primitive_batchers[_run] = _batched
 
 @cached(lambda key, shape, *others: shape)
 def _checked(key, shape, levels, boundary, dtype):
-    """A plan for the axes that are transformed: what is wrong is told where it is written, and not when it is run."""
+    """A plan for the transformed axes; it reports errors at tracing, not at execution."""
     return Plan(shape, of_text(key), levels, dtype, boundary)
 
 
 def _planned(x, wavelet, levels, boundary, dims):
-    """The array, what names the wavelet, and the plan of an element of the batch."""
+    """The array, the wavelet's key, and the plan of a batch element."""
     if not isinstance(x, (jax.Array, np.ndarray)):
-        raise LiftingError(f"the data must be an array of JAX or NumPy, not a {type(x).__name__}")
+        raise LiftingError(f"the data must be a JAX or NumPy array, not a {type(x).__name__}")
     x = jax.numpy.asarray(x)
     if x.dtype.name not in _DTYPES:
-        raise LiftingError(f"samples cannot be {x.dtype}: choose one of {', '.join(_DTYPES)}")
+        raise LiftingError(f"unsupported sample type {x.dtype}: choose one of {', '.join(_DTYPES)}")
     if not 1 <= dims <= x.ndim:
-        raise LiftingError(f"{dims} axes cannot be transformed of an array that has {x.ndim}")
+        raise LiftingError(f"invalid number of axes {dims}: the array allows 1 to {x.ndim}")
     key = key_of(wavelet)
     return x, key, _checked(key, x.shape[x.ndim - dims :], int(levels), boundary, x.dtype.name)
 
@@ -119,11 +118,11 @@ def _apply(x, transform, wavelet, levels, boundary, dims):
 
 
 def forward(x, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Analysis along the last ``dims`` axes of an array; all others are batch. The result has its shape.
+    """Analysis along the last ``dims`` axes of an array; the result has the array's shape. Other axes are batch axes.
 
-    Types are float16, bfloat16, float32, float64, complex64, complex128 for real wavelets, which have gradients, and
-    int16, int32, int64 for integer ones, which are lossless; those of 64 bits if JAX has them (``jax_enable_x64``).
-    ``boundary`` is as for `lifting.Plan`. What cannot be done is a `lifting.LiftingError` when it is traced.
+    Real wavelets take float16, bfloat16, float32, float64, complex64 and complex128, and have gradients. Integer
+    wavelets take int16, int32 and int64, and are lossless. Types with 64-bit parts need ``jax_enable_x64``.
+    ``boundary`` is that of `lifting.Plan`. Invalid arguments raise a `lifting.LiftingError` at tracing.
 
     >>> forward(jax.numpy.arange(8), "legall53", dims=1)
     Array([0, 2, 4, 6, 0, 0, 0, 1], dtype=int32)
@@ -132,12 +131,12 @@ def forward(x, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
 
 
 def inverse(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Synthesis of what `forward` made."""
+    """Inverse of `forward`."""
     return _apply(coefficients, "inverse", wavelet, levels, boundary, dims)
 
 
 def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """The sub-bands of coefficients by name, coarsest first.
+    """Sub-bands of coefficients by name, coarsest first.
 
     >>> [(name, band.shape) for name, band in bands(jax.numpy.zeros((3, 5, 7))).items()]
     [('LL1', (3, 3, 4)), ('HL1', (3, 3, 3)), ('LH1', (3, 2, 4)), ('HH1', (3, 2, 3))]
@@ -147,7 +146,7 @@ def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
 
 
 def with_bands(coefficients, named, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Coefficients of which some sub-bands, by name, are others: arrays that are broadcast to the band's shape.
+    """Coefficients with some sub-bands replaced: ``named`` maps names to arrays, which are broadcast.
 
     >>> x = jax.numpy.ones((4, 4))
     >>> with_bands(x, {"HL1": 0.0, "HH1": 2.0})
@@ -160,6 +159,6 @@ def with_bands(coefficients, named, wavelet="cdf97", levels=1, *, boundary=None,
     places = plan.subbands
     for name, band in named.items():
         if name not in places:
-            raise LiftingError(f"there is no sub-band {name!r}; there are {', '.join(places)}")
+            raise LiftingError(f"unknown sub-band {name!r}; choose one of {', '.join(places)}")
         coefficients = coefficients.at[(..., *places[name].index)].set(band)
     return coefficients

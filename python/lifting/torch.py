@@ -1,8 +1,8 @@
-"""Transforms of PyTorch's tensors: functions and modules in one, two and three dimensions, with gradients.
+"""Transforms of PyTorch tensors: functions and modules in one, two and three dimensions, with gradients.
 
-Gradients are the derived adjoint's, itself a plan: the same bits each time, on every device, and gradients of gradients
-as well. A transform is computed in the type of what it is given, half precision as plans do it; `torch.autocast`
-changes nothing. `torch.compile(fullgraph=True)` and `torch.vmap` take them.
+Gradients of every order come from the adjoint transform, with the same bits on every device. A transform computes in
+the type of its input, in half precision as plans do; `torch.autocast` has no effect. `torch.compile(fullgraph=True)`
+and `torch.vmap` are supported.
 
 >>> import torch, lifting.torch as lt
 >>> x = torch.randn(2, 3, 16, 20, requires_grad=True)
@@ -15,8 +15,8 @@ True
 >>> x.grad.shape == x.shape
 True
 
-Coefficients are an array of the data's shape, in Mallat's order: `bands` has its sub-bands by name, as views. With
-PyWavelets' modes, which have more coefficients than samples, there are `wavedec`, `wavedec2`, `wavedecn` and back.
+Coefficients are a tensor of the data's shape, in Mallat's order; `bands` returns its sub-bands by name, as views.
+`wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, which make more coefficients than samples.
 """
 
 import functools
@@ -52,13 +52,13 @@ __all__ = [
     "waverecn",
 ]
 
-#: Names of types of samples, which are PyTorch's as well.
+#: Names of the sample types by PyTorch type.
 _DTYPES = {getattr(torch, name): name for name in _SAMPLES}
 
 
 @cached(lambda key, shape, *others: shape)
 def _plan(key, shape, rank, levels, boundary, dtype, device):
-    """The plan for tensors of that shape, of which the last axes are transformed."""
+    """The plan for tensors of that shape, along the last ``rank`` axes."""
     axes = range(len(shape) - rank, len(shape))
     return Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary or None, str(device), axes=axes)
 
@@ -72,7 +72,7 @@ def _execute(x, name, wavelet, rank, levels, boundary):
         return torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if x.is_conj() or x.is_neg():
         x = x.resolve_conj().resolve_neg()
-    # Axes before those that are transformed are one, whatever their number; strides go on, where they can.
+    # Batch axes are merged into one; strided tensors stay views where possible.
     shape = x.shape
     given = x.reshape(-1, *shape[len(shape) - rank :]) if len(shape) > rank + 1 else x
     native = _plan(wavelet, given.shape, rank, levels, boundary, x.dtype, x.device)._native
@@ -93,7 +93,7 @@ _operator = torch.ops.lifting.run.default
 
 
 class _Transform(torch.autograd.Function):
-    """A linear transform, whose gradient is its adjoint, whose gradient is the transform."""
+    """A linear transform; its gradient is its adjoint, and the adjoint's gradient the transform."""
 
     @staticmethod
     def forward(x, name, wavelet, rank, levels, boundary):
@@ -110,13 +110,13 @@ class _Transform(torch.autograd.Function):
 
     @staticmethod
     def vmap(info, in_dims, x, *arguments):
-        # All axes but the last ones are batch: one more is only that.
+        # The mapped axis becomes another batch axis.
         moved = x if in_dims[0] is None else x.movedim(in_dims[0], 0)
         return _run(moved, *arguments), None if in_dims[0] is None else 0
 
 
 class _Forward(_Transform):
-    """The same in forward mode, apart because `torch.compile` takes no function that has it."""
+    """A `_Transform` with forward mode; separate because `torch.compile` rejects functions with `jvp`."""
 
     @staticmethod
     def jvp(ctx, tangent, *_):
@@ -128,7 +128,7 @@ def _run(x, *arguments):
         return _Forward.apply(x, *arguments)
     if x.requires_grad and torch.is_grad_enabled() or torch._C._are_functorch_transforms_active():
         return _Transform.apply(x, *arguments)
-    # Where nothing is differentiated or mapped: alone it takes half as long.
+    # Without differentiation or mapping, the bare operator takes half the time.
     return _operator(x, *arguments)
 
 
@@ -136,18 +136,18 @@ def _apply(x, name, wavelet, levels, boundary, dims):
     if not isinstance(x, torch.Tensor):
         raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
     if x.dtype not in _DTYPES:
-        raise LiftingError(f"samples cannot be {x.dtype}: choose one of {', '.join(map(str, _DTYPES))}")
+        raise LiftingError(f"unsupported sample type {x.dtype}: choose one of {', '.join(map(str, _DTYPES))}")
     if not 1 <= dims <= x.ndim:
-        raise LiftingError(f"{dims} axes cannot be transformed of a tensor that has {x.ndim}")
+        raise LiftingError(f"invalid number of axes {dims}: the tensor allows 1 to {x.ndim}")
     key = wavelet if isinstance(wavelet, str) else key_of(wavelet)
     return _run(x, name, key, int(dims), int(levels), boundary or "")
 
 
 def forward(x, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Analysis along the last ``dims`` axes of a tensor; all others are batch. The result has its shape.
+    """Analysis along the last ``dims`` axes of a tensor; the result has the tensor's shape. Other axes are batch axes.
 
-    Types are float16, bfloat16, float32, float64, complex64, complex128 for real wavelets, which have gradients, and
-    int16, int32, int64 for integer ones, which are lossless. ``boundary`` is as for `lifting.Plan`.
+    Real wavelets take float16, bfloat16, float32, float64, complex64 and complex128, and have gradients. Integer
+    wavelets take int16, int32 and int64, and are lossless. ``boundary`` is that of `lifting.Plan`.
 
     >>> forward(torch.arange(8, dtype=torch.int32), "legall53", dims=1)
     tensor([0, 2, 4, 6, 0, 0, 0, 1], dtype=torch.int32)
@@ -156,12 +156,12 @@ def forward(x, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
 
 
 def inverse(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Synthesis of what `forward` made."""
+    """Inverse of `forward`."""
     return _apply(coefficients, "inverse", wavelet, levels, boundary, dims)
 
 
 def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """The sub-bands of coefficients by name, coarsest first, as views: what is written to them is in the coefficients.
+    """Views of the sub-bands of coefficients by name, coarsest first; writing to a view changes the coefficients.
 
     >>> [(name, tuple(band.shape)) for name, band in bands(torch.zeros(3, 5, 7)).items()]
     [('LL1', (3, 3, 4)), ('HL1', (3, 3, 3)), ('LH1', (3, 2, 4)), ('HH1', (3, 2, 3))]
@@ -183,21 +183,21 @@ class _Module(nn.Module):
 
     def __init__(self, wavelet="cdf97", levels=1, *, boundary=None):
         super().__init__()
-        #: What names the wavelet: a name, or its text.
+        #: The wavelet's name, or its text.
         self.wavelet = key_of(wavelet)
         self.levels = int(levels)
         self.boundary = boundary
 
     def forward(self, x):
-        """The transform of the last axes."""
+        """The transform along the last axes."""
         return self._function(x, self.wavelet, self.levels, boundary=self.boundary, dims=self._dims)
 
     def bands(self, coefficients):
-        """The sub-bands of coefficients by name, as views."""
+        """Views of the sub-bands of coefficients by name."""
         return bands(coefficients, self.wavelet, self.levels, boundary=self.boundary, dims=self._dims)
 
     def extra_repr(self):
-        """What ``print`` says of it."""
+        """Arguments for ``print``."""
         name = self.wavelet if "{" not in self.wavelet else of_text(self.wavelet).name
         return f"{name!r}, levels={self.levels}" + (f", boundary={self.boundary!r}" if self.boundary else "")
 
@@ -243,7 +243,7 @@ class Inverse3d(Forward3d):
     _function = staticmethod(inverse)
 
 
-#: For an index beyond the ends of n samples, the one that is read.
+#: Border rules: the index to read in place of an index beyond the ends of n samples.
 _BORDERS = {
     "whole-symmetric": lambda i, n: _reflected(i, n),
     "periodic": lambda i, n: i % n,
@@ -259,13 +259,15 @@ def _reflected(i, n):
 
 
 class LearnableLifting(nn.Module):
-    """Lifting whose taps are parameters: perfect reconstruction whatever they are.
+    """Lifting with taps as parameters: reconstruction is perfect for all values.
 
-    ``steps`` are alternating predictions of odd samples from even ones and updates of even from odd ones, each a list
-    of taps; a prediction adds ``sum(taps[k] * even[n + k - (len - 1) // 2])`` to ``odd[n]``, an update
-    ``sum(taps[k] * odd[n + k - len // 2])`` to ``even[n]``. At the end bands are scaled by ``exp(scale)`` and its
-    inverse. An axis of one sample is left as it is. The default begins as CDF 5/3. Beyond the ends the signal goes on
-    as ``boundary`` says: ``whole-symmetric`` (of the whole signal), ``periodic`` (even lengths only) or ``edge``.
+    ``steps`` alternate between predict and update steps, each a list of taps. A predict step adds
+    ``sum(taps[k] * even[n + k - (len - 1) // 2])`` to ``odd[n]``; an update step adds
+    ``sum(taps[k] * odd[n + k - len // 2])`` to ``even[n]``. Finally the low band is multiplied by ``exp(scale)`` and
+    the high band divided by it. An axis of one sample stays unchanged. The default starts as CDF 5/3.
+
+    ``boundary`` is the border extension: ``whole-symmetric`` (of the whole signal), ``periodic`` (even lengths only)
+    or ``edge``.
 
     >>> layer = LearnableLifting(levels=2, dims=2)
     >>> x = torch.randn(4, 1, 9, 14)
@@ -275,8 +277,8 @@ class LearnableLifting(nn.Module):
     >>> [tuple(taps.grad.shape) for taps in layer.steps]
     [(2,), (2,)]
 
-    Coefficients are in the order of `forward`, those of CDF 5/3 where its taps are (Daubechies and Sweldens,
-    "Factoring wavelet transforms into lifting steps", 1998, section 4, is why taps are free).
+    Coefficients have the order of `forward`. Daubechies and Sweldens, "Factoring wavelet transforms into lifting
+    steps", 1998, section 4, show why the taps are free.
     """
 
     def __init__(self, steps=((-0.5, -0.5), (0.25, 0.25)), levels=1, *, dims=2, boundary="whole-symmetric", scale=0.0):
@@ -285,19 +287,19 @@ class LearnableLifting(nn.Module):
             raise LiftingError(f"unknown border rule {boundary!r}; choose one of {', '.join(_BORDERS)}")
         made = [torch.as_tensor(taps, dtype=torch.get_default_dtype()).clone() for taps in steps]
         if any(taps.ndim != 1 or not len(taps) for taps in made):
-            raise LiftingError("each step is a list of taps, of one at least")
+            raise LiftingError("each step must be a list of at least one tap")
         self.steps = nn.ParameterList(nn.Parameter(taps) for taps in made)
         self.scale = nn.Parameter(torch.tensor(float(scale)))
         self.levels, self.dims, self.boundary = int(levels), int(dims), boundary
 
     def _step(self, target, other, number, length):
-        """What a step adds to the samples of ``target``, computed from ``other``, which stand along the last axis."""
+        """The amounts that a step adds to ``target``, computed from ``other`` along the last axis."""
         taps = self.steps[number].to(other.dtype)
         odd = number % 2 == 0
         count = target.shape[-1]
         first = -((len(taps) - 1) // 2) if odd else -(len(taps) // 2)
         at = torch.arange(count, device=other.device)[:, None] + torch.arange(len(taps), device=other.device) + first
-        # Positions in the whole signal; an index of the other parity stays one after a reflection.
+        # Positions in the whole signal; reflection preserves their parity.
         at = _BORDERS[self.boundary](2 * at + (0 if odd else 1), length)
         at = ((at if odd else at - 1) // 2).clamp(0, other.shape[-1] - 1)
         return (other[..., at] * taps).sum(-1)
@@ -307,7 +309,7 @@ class LearnableLifting(nn.Module):
         if length == 1:
             return x
         if self.boundary == "periodic" and length % 2:
-            raise LiftingError(f"periodic borders need an even number of samples, and there are {length}")
+            raise LiftingError(f"periodic borders need an even number of samples, not {length}")
         even, odd = x[..., 0::2], x[..., 1::2]
         for number in range(len(self.steps)):
             if number % 2 == 0:
@@ -334,7 +336,7 @@ class LearnableLifting(nn.Module):
 
     def _shapes(self, x):
         if not 1 <= self.dims <= x.ndim:
-            raise LiftingError(f"{self.dims} axes cannot be transformed of a tensor that has {x.ndim}")
+            raise LiftingError(f"invalid number of axes {self.dims}: the tensor allows 1 to {x.ndim}")
         shape = tuple(x.shape[x.ndim - self.dims :])
         return [tuple(-(-n // 2**level) for n in shape) for level in range(self.levels)]
 
@@ -350,23 +352,23 @@ class LearnableLifting(nn.Module):
         return torch.where(inside, nn.functional.pad(corner, padding), x)
 
     def forward(self, x):
-        """Analysis of the last axes, of the shape of ``x``."""
+        """Analysis along the last axes; the result has the shape of ``x``."""
         for shape in self._shapes(x):
             x = self._level(x, shape, self._analyse, range(-1, -self.dims - 1, -1))
         return x
 
     def inverse(self, y):
-        """Synthesis."""
+        """Synthesis along the last axes; the result has the shape of ``y``."""
         for shape in reversed(self._shapes(y)):
             y = self._level(y, shape, self._synthesise, range(-self.dims, 0))
         return y
 
     def bands(self, coefficients):
-        """The sub-bands of coefficients by name, as views."""
+        """Views of the sub-bands of coefficients by name."""
         return bands(coefficients, "haar", self.levels, boundary="edge", dims=self.dims)
 
     def wavelet(self, name="learned"):
-        """What has been learnt, as a `lifting.Wavelet`: for plans, files and everything else.
+        """The learnt wavelet as a `lifting.Wavelet`, for plans and files.
 
         >>> LearnableLifting().wavelet().vanishing_moments_psi
         2
@@ -384,6 +386,6 @@ class LearnableLifting(nn.Module):
         return of_text("\n".join(lines))
 
     def extra_repr(self):
-        """What ``print`` says of it."""
+        """Arguments for ``print``."""
         counts = ", ".join(str(len(taps)) for taps in self.steps)
         return f"taps of steps: {counts}; levels={self.levels}, dims={self.dims}, boundary={self.boundary!r}"

@@ -142,13 +142,13 @@ def test_a_volume_larger_than_memory(tmp_path):
     ("make", "message"),
     [
         (lambda: ld.wavedecn(np.zeros(8), "haar"), "must be a Dask array, not a ndarray"),
-        (lambda: ld.wavedecn(da.zeros((8, 8)), "haar", axes=(2,)), "are not all of the 2 that the data has"),
+        (lambda: ld.wavedecn(da.zeros((8, 8)), "haar", axes=(2,)), "are out of range for data with 2 axes"),
         (lambda: ld.wavedecn(da.zeros((8, 8)), "haar", axes=(0, -2)), "name an axis twice"),
         (lambda: ld.wavedecn(da.zeros((8, 7)), "cdf97", "periodic", 1), "axis 1 has 7 samples"),
         (lambda: ld.wavedecn(da.zeros(8, dtype="uint8"), "haar"), "unsupported sample type uint8"),
         (lambda: ld.wavedecn(da.zeros(8), "haar", "symmetric"), "unknown border rule `symmetric`"),
-        (lambda: ld.wavedecn(da.zeros(8), "haar", level=-1), "-1 levels cannot be"),
-        (lambda: ld.waverecn([da.zeros(4), {"a": da.zeros(4)}], "haar"), "a level has the bands d, and not a"),
+        (lambda: ld.wavedecn(da.zeros(8), "haar", level=-1), "invalid level -1"),
+        (lambda: ld.waverecn([da.zeros(4), {"a": da.zeros(4)}], "haar"), "a level needs the bands d, not a"),
         (lambda: ld.waverec([da.zeros(4), da.zeros(6)], "haar"), "must have shape"),
     ],
 )
