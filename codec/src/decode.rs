@@ -8,9 +8,9 @@ use crate::header::{self, Header};
 use crate::image::Image;
 use crate::lane::{Lane, Transform};
 use crate::packet::{self, Held, PacketId};
-use crate::parallel;
 use crate::quantise::Quantiser;
 use crate::window::{Region, Window};
+use lifting::threads;
 use lifting::{Device, Domain};
 use std::sync::Arc;
 
@@ -289,8 +289,8 @@ impl<'a> Decoder<'a> {
             Some(planes) => planes,
             None => {
                 let mut planes = vec![vec![T::default(); each]; components];
-                for some in blocks.chunks(AT_ONCE * parallel::threads()) {
-                    let decoded = parallel::map(some, |(place, held)| self.block(place, held));
+                for some in blocks.chunks(AT_ONCE * threads::available()) {
+                    let decoded = threads::map(some, |(place, held)| self.block(place, held));
                     for ((place, _), decoded) in some.iter().zip(decoded) {
                         self.scatter(place, &decoded?, &mut planes[place.component]);
                     }

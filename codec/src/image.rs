@@ -1,7 +1,7 @@
 //! Pictures, as the codec takes and returns them.
 
 use crate::error::CodecError;
-use crate::parallel;
+use lifting::threads;
 use std::ops::Range;
 
 /// Picture of integers of up to 16 bits, row by row, with the components of a pixel adjacent.
@@ -50,7 +50,7 @@ impl Image {
         let is_wrong = |s: &i32| !(low..=high).contains(s);
         // A fast check of all samples; the position is searched only after a failure.
         let pieces: Vec<&[i32]> = self.samples.chunks(1 << 20).collect();
-        let wrong = parallel::map(&pieces, |piece| piece.iter().fold(false, |any, s| any | is_wrong(s)));
+        let wrong = threads::map(&pieces, |piece| piece.iter().fold(false, |any, s| any | is_wrong(s)));
         match wrong.contains(&true) {
             false => Ok(()),
             true => {

@@ -12,8 +12,9 @@ use crate::quantise::{self, Excess, Quantiser, Step};
 use crate::search::{self, Trial};
 use crate::tables::{TABLE_BYTES, Table, Tables};
 use crate::weights::{Weights, step_of_quality};
-use crate::{packet, parallel, rate};
+use crate::{packet, rate};
 use lifting::Domain;
+use lifting::threads;
 use std::borrow::Cow;
 
 /// Quantised coefficients with their quantisers.
@@ -75,7 +76,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// Symbol counts of all codeblocks.
     fn counts(&self, quantised: &Quantised<'_>) -> Vec<block::Counts> {
-        parallel::map(&self.places().concat(), |place| {
+        threads::map(&self.places().concat(), |place| {
             block::Counts::of(place.shape, &place.gather(&quantised.indices[place.component]))
         })
     }
@@ -83,7 +84,7 @@ impl<'a, T: Lane> Job<'a, T> {
     /// Tables fitted to these coefficients, if they save more than their own size.
     fn fitted(&self, quantised: &Quantised<'_>) -> Option<Tables> {
         let counts: Vec<_> = self.counts(quantised).into_iter().filter(|counts| !counts.is_empty()).collect();
-        let bits = |tables: &Tables| parallel::map(&counts, |counts| tables.cheapest(counts).1).iter().sum::<f64>();
+        let bits = |tables: &Tables| threads::map(&counts, |counts| tables.cheapest(counts).1).iter().sum::<f64>();
         let built_in = Tables::built_in();
         let mut best = (bits(built_in), None);
         // Candidates: the built-in tables refitted, or a few trained from even probabilities.
@@ -114,7 +115,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
         let is_whole = T::KIND.domain() == Domain::Integer;
         let step_of = |component: usize, band: &Band| self.weights.step(step, component, band);
-        let quantised = parallel::map(&all, |&(component, band)| {
+        let quantised = threads::map(&all, |&(component, band)| {
             let step = step_of(component, band);
             let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
             let values = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
@@ -221,12 +222,12 @@ impl<'a, T: Lane> Job<'a, T> {
                 Some(coder) => coder.encode(&quantised.indices, places, tables)?,
                 None => None,
             };
-            let here = || parallel::map(places, |place| block::encode(place.shape, &indices(place), tables));
+            let here = || threads::map(places, |place| block::encode(place.shape, &indices(place), tables));
             let blocks = on_device.unwrap_or_else(here);
             let ends = blocks.iter().map(|block| block.words.len()).collect();
             return Ok((blocks, vec![ends]));
         }
-        let coded = parallel::map(places, |place| {
+        let coded = threads::map(places, |place| {
             let (block, prefixes) = block::encode_with_prefixes(place.shape, &indices(place), tables);
             let step = header.quantiser(place.component, place.band).step.value();
             let norm = self.weights.norm(place.component, &self.transform.tiles[0][place.band]);

@@ -65,7 +65,6 @@ mod image;
 mod job;
 mod lane;
 mod packet;
-mod parallel;
 mod quantise;
 mod rate;
 mod search;

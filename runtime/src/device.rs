@@ -32,7 +32,7 @@ impl Device {
     /// The CPU, with the threads of rayon's current pool (`RAYON_NUM_THREADS` limits it). Without feature `threads`,
     /// and for small transforms, only the calling thread works.
     pub fn cpu() -> Device {
-        Device::Cpu { threads: crate::cpu::threads::available() }
+        Device::Cpu { threads: crate::threads::available() }
     }
 
     /// The CPU, with at most `threads` threads; 0 counts as 1. The limit is the pool's size, or 64 if that is larger.

@@ -129,6 +129,14 @@ pub enum PlanError {
         /// The shape.
         shape: Vec<usize>,
     },
+    /// Memory that the machine does not have.
+    #[error("out of memory: {what} needs {bytes} bytes; transform in parts, or allow fewer threads")]
+    OutOfMemory {
+        /// Use of the memory.
+        what: &'static str,
+        /// Its size in bytes.
+        bytes: usize,
+    },
     /// A batch that needs too many launches.
     #[error("{}", ProgramError::TooManyLaunches { shape: shape.clone(), most: *most })]
     TooManyLaunches {

@@ -157,13 +157,19 @@ impl<T: Sample> Plan<T> {
         })
     }
 
-    /// Growth of errors through analysis and synthesis: the product of the axes'
-    /// [conditions](lifting_dsl::Scheme::condition). 1 to 20 if the border rule suits the wavelet, many thousands if it
-    /// does not: coefficients at the borders are then as many times as large as the data.
+    /// Condition of the borders: the product of the axes' [conditions](lifting_dsl::Scheme::condition), of the worst
+    /// tile. 1 to 20 if the border rule suits the wavelet, many thousands if it does not: coefficients at the borders
+    /// are then as many times as large as elsewhere, and so are rounding errors.
     pub fn condition(&self) -> f64 {
-        let Problem { scheme, boundary, geometry, .. } = &*self.0.problem;
-        let axes = geometry.shape().iter().zip(geometry.origins()).zip(geometry.levels());
-        axes.map(|((&length, &origin), &levels)| scheme.condition(*boundary, length, origin, levels)).product()
+        let of = |Problem { scheme, boundary, geometry, .. }: &Problem| -> f64 {
+            let axes = geometry.shape().iter().zip(geometry.origins()).zip(geometry.levels());
+            axes.map(|((&length, &origin), &levels)| scheme.condition(*boundary, length, origin, levels)).product()
+        };
+        let problem = &self.0.problem;
+        match problem.parts().expect("the tiles were checked") {
+            Some(parts) => parts.iter().map(|part| of(&part.problem)).fold(1.0, f64::max),
+            None => of(problem),
+        }
     }
 
     /// Recipe: a description of the plan as data.
@@ -206,6 +212,11 @@ impl<T: Sample> Plan<T> {
         Workspace::new(self.0.executor.workspace_size())
     }
 
+    /// Scratch that the first execution allocates, after it has checked its arrays.
+    pub fn lazy_workspace(&self) -> Workspace<T> {
+        Workspace::lazy(self.0.executor.workspace_size())
+    }
+
     /// Analysis: data to coefficients.
     ///
     /// # Errors
@@ -215,7 +226,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.forward_with(src, dst, &mut self.workspace())
+        self.forward_with(src, dst, &mut self.lazy_workspace())
     }
 
     /// [`Plan::forward`] with a workspace of this plan.
@@ -229,6 +240,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check(workspace)?;
         let (src, dst) = (src.source(&self.0.data)?, dst.target(&self.0.coefficients)?);
+        workspace.fill()?;
         // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
         unsafe { self.0.executor.forward(src, dst, workspace) }
     }
@@ -242,7 +254,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.inverse_with(src, dst, &mut self.workspace())
+        self.inverse_with(src, dst, &mut self.lazy_workspace())
     }
 
     /// [`Plan::inverse`] with a workspace of this plan.
@@ -277,7 +289,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.inverse_to_with(level, src, dst, &mut self.workspace())
+        self.inverse_to_with(level, src, dst, &mut self.lazy_workspace())
     }
 
     /// [`Plan::inverse_to`] with a workspace of this plan.
@@ -304,7 +316,7 @@ impl<T: Sample> Plan<T> {
     /// # Errors
     /// If the data does not fit the plan, or the plan pads.
     pub fn forward_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
-        self.forward_in_place_with(data, &mut self.workspace())
+        self.forward_in_place_with(data, &mut self.lazy_workspace())
     }
 
     /// [`Plan::forward_in_place`] with a workspace of this plan.
@@ -317,6 +329,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check_in_place(workspace)?;
         let data = data.target(&self.0.coefficients)?;
+        workspace.fill()?;
         // SAFETY: a checked view of an exclusive borrow.
         unsafe { self.0.executor.forward_in_place(data, workspace) }
     }
@@ -326,7 +339,7 @@ impl<T: Sample> Plan<T> {
     /// # Errors
     /// If the data does not fit the plan, or the plan pads.
     pub fn inverse_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
-        self.inverse_in_place_with(data, &mut self.workspace())
+        self.inverse_in_place_with(data, &mut self.lazy_workspace())
     }
 
     /// [`Plan::inverse_in_place`] with a workspace of this plan.
@@ -339,6 +352,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check_in_place(workspace)?;
         let data = data.target(&self.0.coefficients)?;
+        workspace.fill()?;
         // SAFETY: a checked view of an exclusive borrow.
         unsafe { self.0.executor.inverse_in_place(data, workspace) }
     }
@@ -369,7 +383,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.adjoint_with(src, dst, &mut self.workspace())
+        self.adjoint_with(src, dst, &mut self.lazy_workspace())
     }
 
     /// [`Plan::adjoint`] with a workspace of this plan.
@@ -383,6 +397,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check_adjoint(workspace)?;
         let (src, dst) = (src.source(&self.0.coefficients)?, dst.target(&self.0.data)?);
+        workspace.fill()?;
         // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
         unsafe { self.0.executor.adjoint(Direction::Forward, src, dst, workspace) }
     }
@@ -397,7 +412,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.inverse_adjoint_with(src, dst, &mut self.workspace())
+        self.inverse_adjoint_with(src, dst, &mut self.lazy_workspace())
     }
 
     /// [`Plan::inverse_adjoint`] with a workspace of this plan.
@@ -416,6 +431,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check_adjoint(workspace)?;
         let (src, dst) = (src.source(&self.0.data)?, dst.target(&self.0.coefficients)?);
+        workspace.fill()?;
         // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
         unsafe { self.0.executor.adjoint(Direction::Inverse, src, dst, workspace) }
     }
@@ -444,6 +460,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check(workspace)?;
         let (src, dst) = (src.source(&self.0.coefficients)?, dst.target(expected)?);
+        workspace.fill()?;
         // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
         unsafe { self.0.executor.inverse(level, src, dst, workspace) }
     }

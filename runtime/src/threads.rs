@@ -1,8 +1,74 @@
-//! The thread pool of a process: rayon's, and a separate pool in a forked child.
+//! The thread pool: rayon's current one, or a new one in a forked child.
 //!
-//! A fork keeps only the forking thread. In the child, rayon's pool has no workers, and its work would never finish.
+//! `fork` copies one thread. A child inherits the queues of a pool without its workers, and would wait for them for
+//! ever. So the pool remembers its process, and a child starts its own. Without feature `threads`, all work is
+//! sequential.
 
-/// Maximum number of threads of a CPU plan: more pieces would only take memory.
+#[cfg(feature = "threads")]
+use rayon::prelude::*;
+
+#[cfg(feature = "threads")]
+mod pool {
+    use std::ptr::null_mut;
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    /// The workers of one process.
+    pub(super) struct Team {
+        process: u32,
+        workers: Workers,
+    }
+
+    enum Workers {
+        /// Those of rayon's current pool.
+        Rayon,
+        /// Those of a forked child.
+        Own(rayon::ThreadPool),
+        /// None: the child could not start any.
+        Caller,
+    }
+
+    /// A lock would stay locked in a child that was forked while another thread held it.
+    static TEAM: AtomicPtr<Team> = AtomicPtr::new(null_mut());
+
+    /// The workers of this process; `None` if there are none besides the calling thread.
+    pub(super) fn team() -> Option<&'static Team> {
+        let process = std::process::id();
+        loop {
+            let found = TEAM.load(Ordering::Acquire);
+            // SAFETY: it is null or a team that was leaked below, and never freed.
+            match unsafe { found.as_ref() } {
+                Some(team) if team.process == process => {
+                    return Some(team).filter(|team| !matches!(team.workers, Workers::Caller));
+                }
+                _ => {}
+            }
+            let workers = match found.is_null() {
+                true => Workers::Rayon,
+                false => rayon::ThreadPoolBuilder::new()
+                    .num_threads(rayon::current_num_threads())
+                    .build()
+                    .map_or(Workers::Caller, Workers::Own),
+            };
+            let made = Box::into_raw(Box::new(Team { process, workers }));
+            if TEAM.compare_exchange(found, made, Ordering::AcqRel, Ordering::Acquire).is_err() {
+                // SAFETY: made above, and seen by nobody else.
+                drop(unsafe { Box::from_raw(made) });
+            }
+        }
+    }
+
+    impl Team {
+        /// Runs parallel work on this pool.
+        pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+            match &self.workers {
+                Workers::Own(pool) => pool.install(work),
+                Workers::Rayon | Workers::Caller => work(),
+            }
+        }
+    }
+}
+
+/// Most threads of a plan on a CPU: more pieces than that would only take memory.
 pub fn most() -> usize {
     available().max(64)
 }
@@ -10,65 +76,36 @@ pub fn most() -> usize {
 /// Number of threads of the pool.
 pub fn available() -> usize {
     #[cfg(feature = "threads")]
-    return rayon::current_num_threads().max(1);
+    return pool::team().map_or(1, |team| team.run(rayon::current_num_threads).max(1));
     #[cfg(not(feature = "threads"))]
     1
 }
 
-/// Runs work that uses rayon in this process's pool.
-pub fn install<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    #[cfg(all(feature = "threads", unix))]
-    if let Some(pool) = forked::pool() {
-        return pool.install(work);
+/// Calls `one` with the index and the samples of each of the first `count` pieces of that length.
+pub(crate) fn pieces<T: Send>(all: &mut [T], length: usize, count: usize, one: impl Fn(usize, &mut [T]) + Send + Sync) {
+    #[cfg(feature = "threads")]
+    if let Some(team) = pool::team() {
+        return team.run(|| all.par_chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece)));
     }
-    work()
+    all.chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece));
 }
 
-#[cfg(all(feature = "threads", unix))]
-mod forked {
-    use rayon::{ThreadPool, ThreadPoolBuilder};
-    use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-
-    struct Child {
-        process: u32,
-        pool: ThreadPool,
+/// Calls `one` with each number below `count`, on at most `threads` threads.
+pub(crate) fn each(count: usize, threads: usize, one: impl Fn(usize) + Send + Sync) {
+    #[cfg(feature = "threads")]
+    if let Some(team) = pool::team() {
+        let least = count.div_ceil(threads);
+        return team.run(|| (0..count).into_par_iter().with_min_len(least).for_each(one));
     }
+    let _ = threads;
+    (0..count).for_each(one);
+}
 
-    /// Process of rayon's global pool; 0 before the first use.
-    static FIRST: AtomicU32 = AtomicU32::new(0);
-    /// Pool of the latest forked process. Pools are never freed: a process has at most one.
-    static CHILD: AtomicPtr<Child> = AtomicPtr::new(std::ptr::null_mut());
-
-    /// The pool of a forked child; `None` in the first process and inside a pool.
-    pub fn pool() -> Option<&'static ThreadPool> {
-        let process = std::process::id();
-        let first =
-            FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|first| first);
-        if first == 0 || first == process || rayon::current_thread_index().is_some() {
-            return None;
-        }
-        let current = CHILD.load(Ordering::Acquire);
-        // SAFETY: null, or a pool that was leaked below.
-        if let Some(child) = unsafe { current.as_ref() }
-            && child.process == process
-        {
-            return Some(&child.pool);
-        }
-        let pool = ThreadPoolBuilder::new().num_threads(super::available()).build().or_else(|_| {
-            // A pool of the calling thread starts no thread, so it cannot fail to.
-            ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
-        });
-        let child = Box::into_raw(Box::new(Child { process, pool: pool.ok()? }));
-        match CHILD.compare_exchange(current, child, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: just leaked.
-            Ok(_) => Some(unsafe { &(*child).pool }),
-            Err(other) => {
-                // SAFETY: no other thread has seen this one; a faster thread leaked `other`.
-                unsafe {
-                    drop(Box::from_raw(child));
-                    Some(&(*other).pool)
-                }
-            }
-        }
+/// Results of all items, in order.
+pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
+    #[cfg(feature = "threads")]
+    if let Some(team) = pool::team() {
+        return team.run(|| items.par_iter().map(one).collect());
     }
+    items.iter().map(one).collect()
 }

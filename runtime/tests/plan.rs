@@ -2,7 +2,9 @@
 //! stride.
 
 use crate::support::{self, lattices, noise, scheme};
-use lifting::{Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, f16};
+use lifting::{
+    Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, f16,
+};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 
@@ -393,4 +395,29 @@ fn plans_travel() {
         "{shown}"
     );
     assert_eq!(plan.workspace().bytes(), plan.workspace_bytes());
+}
+
+/// Periodic borders are the measure; the whole-symmetric rule suits symmetric steps only. Tiles count by the worst one.
+#[test]
+fn conditions_of_borders() {
+    let of = |name: &str, boundary: Boundary, shape: &[usize], levels: u32, tile: Option<&[usize]>| {
+        let wavelet = catalogue::find(name).unwrap();
+        let builder = Plan::builder(&wavelet).shape(shape).levels(levels).boundary(boundary);
+        let builder = tile.iter().fold(builder, |builder, tile| builder.tile(tile));
+        builder.sample::<f64>().build(&Device::cpu()).unwrap().condition()
+    };
+    for n in [2, 3, 21, 101, 1000] {
+        for (name, boundary) in
+            [("cdf97", Boundary::WholeSymmetric), ("bior4.4", Boundary::Edge), ("haar", Boundary::Zero)]
+        {
+            let found = of(name, boundary, &[n, n + 1], 1, None);
+            assert!((1.0..30.0).contains(&found), "{name} {n}: {found}");
+        }
+    }
+    assert_eq!(of("db4", Boundary::Periodic, &[64], 3, None), 1.0);
+    let db4 = of("db4", Boundary::WholeSymmetric, &[1001], 5, None);
+    assert!((100.0..1e4).contains(&db4), "{db4}");
+    assert!(of("coif2", Boundary::WholeSymmetric, &[1001], 5, None) > 1e4);
+    let tile = of("db4", Boundary::WholeSymmetric, &[64], 3, Some(&[32]));
+    assert_eq!(tile, of("db4", Boundary::WholeSymmetric, &[32], 3, None));
 }

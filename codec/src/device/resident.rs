@@ -7,10 +7,10 @@ use crate::block::kernel::{FIELDS, Task, probabilities};
 use crate::error::CodecError;
 use crate::image::{Format, Image, range};
 use crate::lane::Lane;
-use crate::parallel;
 use crate::tables::Tables;
 use lifting::PlanError;
 use lifting::kernels::{Arg, Array, Kernels};
+use lifting::threads;
 use lifting_codegen::ir::Scalar;
 
 /// Transform in one of the two number types.
@@ -195,8 +195,8 @@ impl Resident {
     pub fn put(&mut self, place: usize, values: &[i32]) -> Result<(), CodecError> {
         let at = place * self.format.samples();
         match samples::scalar(&self.format) {
-            Scalar::U8 => self.kernels.write(&mut self.samples, at, &parallel::map(values, |&v| v as u8))?,
-            _ => self.kernels.write(&mut self.samples, at, &parallel::map(values, |&v| v as i16))?,
+            Scalar::U8 => self.kernels.write(&mut self.samples, at, &threads::map(values, |&v| v as u8))?,
+            _ => self.kernels.write(&mut self.samples, at, &threads::map(values, |&v| v as i16))?,
         }
         Ok(())
     }
@@ -210,10 +210,10 @@ impl Resident {
         let clamped = |sample: i32| sample.clamp(least, largest);
         let Resident { kernels, samples: array, .. } = self;
         let samples = match (samples::scalar(&self.format), signed) {
-            (Scalar::U8, false) => parallel::map(&kernels.download::<u8>(array, here)?, |&v| clamped(v.into())),
-            (Scalar::U8, true) => parallel::map(&kernels.download::<u8>(array, here)?, |&v| clamped((v as i8).into())),
-            (_, false) => parallel::map(&kernels.download::<i16>(array, here)?, |&v| clamped((v as u16).into())),
-            (_, true) => parallel::map(&kernels.download::<i16>(array, here)?, |&v| clamped(v.into())),
+            (Scalar::U8, false) => threads::map(&kernels.download::<u8>(array, here)?, |&v| clamped(v.into())),
+            (Scalar::U8, true) => threads::map(&kernels.download::<u8>(array, here)?, |&v| clamped((v as i8).into())),
+            (_, false) => threads::map(&kernels.download::<i16>(array, here)?, |&v| clamped((v as u16).into())),
+            (_, true) => threads::map(&kernels.download::<i16>(array, here)?, |&v| clamped(v.into())),
         };
         Ok(Image { height, width, components, bits, signed, samples })
     }

@@ -179,7 +179,7 @@ pub struct Window {
 
 impl Window {
     /// The window of a line of `samples` ≥ 1 under a wavelet with filters of `filter_length` taps; `None` if it exceeds
-    /// the address range.
+    /// the address range, or the length is below 2.
     pub fn new(scheme: &Scheme, extension: Extension, filter_length: usize, samples: usize) -> Option<Window> {
         if extension == Extension::Periodization {
             let coefficients = samples.div_ceil(2);
@@ -212,11 +212,14 @@ impl Window {
             samples,
             coefficients,
             restored: coefficients.checked_mul(2)?.checked_add(2)?.checked_sub(filter_length)?,
-            origin: filter_length / 2 - 1,
+            origin: (filter_length / 2).checked_sub(1)?,
             left: even(left),
             right: even(right),
         };
-        window.left.checked_add(window.right)?.checked_add(2 * coefficients).map(|_| window)
+        let length = window.left.checked_add(window.right)?.checked_add(coefficients.checked_mul(2)?)?;
+        // Data and restored samples are inside: executors index them unchecked.
+        let inside = |samples: usize| window.first().checked_add(samples).is_some_and(|end| end <= length);
+        (inside(samples) && inside(window.restored)).then_some(window)
     }
 
     /// ⌊(samples + L − 1)/2⌋: PyWavelets' `dwt_coeff_len`.

@@ -64,7 +64,7 @@ pub(super) unsafe fn copy<T: Copy>(src: RawView<T>, dst: RawViewMut<T>, threads:
     };
     let rows: usize = dst.shape[..outer].iter().product();
     if threads > 1 && rows > 1 && rows.saturating_mul(row) >= 1 << 16 {
-        super::threads::each(rows, threads, one);
+        crate::threads::each(rows, threads, one);
     } else {
         (0..rows).for_each(one);
     }

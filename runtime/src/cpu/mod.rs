@@ -13,7 +13,6 @@ mod pass;
 mod rows;
 #[cfg(test)]
 mod tests;
-pub(crate) mod threads;
 mod tiles;
 
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
@@ -118,8 +117,9 @@ impl<T: Sample> Cpu<T> {
         let mut size = WorkspaceSize::default();
         for level in &levels {
             for &axis in &level.axes {
-                let piece = pass::scratch(level.shape[axis], pass::widest(&level.shape, axis));
-                size.lines = size.lines.max(piece.checked_mul(threads)?);
+                let across = pass::widest(&level.shape, axis);
+                let piece = pass::scratch(level.shape[axis], across);
+                size.lines = size.lines.max(piece.checked_mul(threads.min(across.max(1)))?);
             }
             if !T::DIRECT && level.axes.len() > 1 {
                 size.level = size.level.max(level.shape.iter().product());
@@ -363,7 +363,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         // SAFETY: passed on from the caller; the workspace is as large as the adjoint needs.
         unsafe {
             if let Adjoints::Transform(adjoint) = adjoints {
-                workspace.grow(adjoint.size);
+                workspace.grow(adjoint.size)?;
                 return match of {
                     Of::Forward => adjoint.inverse(0, src, dst, workspace),
                     Of::Inverse => adjoint.forward(src, dst, workspace),

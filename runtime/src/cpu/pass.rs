@@ -142,7 +142,7 @@ pub(crate) fn widest(shape: &[usize], axis: usize) -> usize {
 
 /// Runs one pass over the box of `shape` at `read` and `write`.
 ///
-/// `scratch` is cut into `workers` pieces. With more than one, pieces of the pass run on the current thread pool.
+/// `scratch` has a piece for each of `workers`, or for each line. Several pieces run on the thread pool.
 ///
 /// # Safety
 /// Every sample of the box must be valid to read at `read` and to write at `write`, and no two indices of one side
@@ -160,10 +160,10 @@ pub(crate) unsafe fn run<S: Stored<W>, D: Stored<W>, W: Arithmetic>(
         return;
     }
     let lines = Lines::new(shape, axis, &read.strides, &write.strides);
-    let piece = scratch.len() / workers;
+    let piece = self::scratch(lines.length, widest(shape, axis));
     // A few bundles are not worth waking a thread for.
     let samples = lines.length * lines.bundles * bundle(lines.lanes.0);
-    let workers = if samples < 1 << 15 { 1 } else { workers.min(lines.bundles) };
+    let workers = if samples < 1 << 15 { 1 } else { workers.min(lines.bundles).min(scratch.len() / piece) };
     let sides = Shared((read, write));
     let share = |worker: usize, scratch: &mut [W]| {
         let (read, write) = sides.get();
@@ -182,7 +182,7 @@ pub(crate) unsafe fn run<S: Stored<W>, D: Stored<W>, W: Arithmetic>(
     if workers == 1 {
         share(0, scratch);
     } else {
-        super::threads::pieces(scratch, piece, workers, share);
+        crate::threads::pieces(scratch, piece, workers, share);
     }
 }
 

@@ -38,10 +38,10 @@ impl<T: Sample> Tiled<T> {
         mut run: impl FnMut(&Part, &Cpu<T>, &mut Workspace<T>) -> Result<(), PlanError>,
     ) -> Result<(), PlanError> {
         let result = self.parts.iter().try_for_each(|(part, cpu)| {
-            workspace.resize(cpu.size);
+            workspace.resize(cpu.size)?;
             run(part, cpu, workspace)
         });
-        workspace.resize(self.size);
+        workspace.resize(self.size)?;
         result
     }
 }

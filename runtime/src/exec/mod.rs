@@ -43,14 +43,24 @@ pub struct Workspace<T: Sample> {
 }
 
 impl<T: Sample> Workspace<T> {
+    /// A workspace of that size. If memory is short it is empty, and the first execution returns the error.
     pub(crate) fn new(size: WorkspaceSize) -> Workspace<T> {
-        Workspace {
-            size,
-            lines: vec![T::Lane::default(); size.lines],
-            level: vec![T::Lane::default(); size.level],
-            padded: vec![T::default(); size.padded],
-            low: vec![T::default(); size.low],
-        }
+        let mut workspace = Workspace::lazy(size);
+        let _ = workspace.fill();
+        workspace
+    }
+
+    /// A workspace of that size, which the first execution allocates.
+    pub(crate) fn lazy(size: WorkspaceSize) -> Workspace<T> {
+        Workspace { size, lines: Vec::new(), level: Vec::new(), padded: Vec::new(), low: Vec::new() }
+    }
+
+    /// Allocates what is missing.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub(crate) fn fill(&mut self) -> Result<(), PlanError> {
+        self.grow(self.size)
     }
 
     /// Size in bytes: above the plan's figure once an adjoint has needed more.
@@ -59,10 +69,16 @@ impl<T: Sample> Workspace<T> {
     }
 
     /// Makes room for an execution that needs more; the nominal size stays.
-    pub(crate) fn grow(&mut self, size: WorkspaceSize) {
-        let said = self.size;
-        self.resize(self.held().max(size));
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub(crate) fn grow(&mut self, size: WorkspaceSize) -> Result<(), PlanError> {
+        let (said, held) = (self.size, self.held());
+        if held != held.max(size) {
+            self.resize(held.max(size))?;
+        }
         self.size = said;
+        Ok(())
     }
 
     /// Allocated sizes.
@@ -72,13 +88,35 @@ impl<T: Sample> Workspace<T> {
     }
 
     /// Resizes the workspace for a part of its plan; a smaller size does not reallocate.
-    pub(crate) fn resize(&mut self, size: WorkspaceSize) {
-        self.lines.resize(size.lines, T::Lane::default());
-        self.level.resize(size.level, T::Lane::default());
-        self.padded.resize(size.padded, T::default());
-        self.low.resize(size.low, T::default());
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub(crate) fn resize(&mut self, size: WorkspaceSize) -> Result<(), PlanError> {
+        let all = resized(&mut self.lines, size.lines)
+            && resized(&mut self.level, size.level)
+            && resized(&mut self.padded, size.padded)
+            && resized(&mut self.low, size.low);
+        if !all {
+            return Err(PlanError::OutOfMemory { what: "the workspace", bytes: size.bytes::<T>() });
+        }
         self.size = size;
+        Ok(())
     }
+}
+
+/// Gives a vector another length; false if memory is short.
+pub(crate) fn resized<V: Clone + Default>(vector: &mut Vec<V>, length: usize) -> bool {
+    if vector.is_empty() {
+        // Asked for twice: pages of zeros need no writing, and only the first request may fail.
+        if vector.try_reserve_exact(length).is_err() {
+            return false;
+        }
+        *vector = Vec::new();
+        *vector = vec![V::default(); length];
+        return true;
+    }
+    let missing = length.saturating_sub(vector.len());
+    vector.try_reserve_exact(missing).map(|()| vector.resize(length, V::default())).is_ok()
 }
 
 impl WorkspaceSize {
@@ -94,7 +132,8 @@ impl WorkspaceSize {
 
     /// Size in bytes for samples of type `T`.
     pub fn bytes<T: Sample>(&self) -> usize {
-        (self.lines + self.level) * size_of::<T::Lane>() + (self.padded + self.low) * size_of::<T>()
+        let lanes = self.lines.saturating_add(self.level).saturating_mul(size_of::<T::Lane>());
+        lanes.saturating_add(self.padded.saturating_add(self.low).saturating_mul(size_of::<T>()))
     }
 }
 

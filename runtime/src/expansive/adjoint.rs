@@ -26,6 +26,9 @@ impl<T: Sample> Expansive<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
         let views = self.views(bands)?;
+        if let Some(by_axis) = &self.by_axis {
+            return self.join_by_axis(by_axis, true, &views, data, workspace);
+        }
         let to = Expected::contiguous("the data", &self.shape)?;
         let target = data.target(&to)?;
         if !self.hosted {
@@ -44,7 +47,7 @@ impl<T: Sample> Expansive<T> {
         unsafe { self.analysis.executor().adjoint(Direction::Forward, src, dst, workspace)? };
         (0..self.shape.len()).for_each(|axis| self.fold_axis(axis, extended));
         let from = RawView::new(extended[self.start_of_data()..].as_ptr(), &self.shape, &self.strides);
-        // SAFETY: the data's part of the extended array.
+        // SAFETY: the data's part of the extended array, checked by `Window::of`.
         unsafe { place(0, &from, from.ptr, 0, &to.strides, data) };
         Ok(())
     }
@@ -62,10 +65,14 @@ impl<T: Sample> Expansive<T> {
         scratch: &mut [T],
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
+        if let Some(by_axis) = &self.by_axis {
+            return self.split_by_axis(by_axis, true, data, coefficients, workspace);
+        }
         let view = data.source(&Expected::contiguous("the data", &self.restored)?)?;
         let whole = Expected::contiguous("the coefficients", &self.extended)?;
         if !self.hosted {
             let dst = coefficients.target(&whole)?;
+            workspace.fill()?;
             // SAFETY: checked views, one of an exclusive borrow.
             return unsafe { self.synthesis.executor().adjoint(Direction::Inverse, view, dst, workspace) };
         }

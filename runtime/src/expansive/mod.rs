@@ -4,6 +4,7 @@
 //! [`Expansive::cuda`] executes them on a device's memory.
 
 mod adjoint;
+mod by_axis;
 mod extend;
 
 use crate::data::{Expected, RawView, RawViewMut, Source, Target, contiguous};
@@ -12,6 +13,7 @@ use crate::error::PlanError;
 use crate::exec::{Joins, Workspace, WorkspaceSize};
 use crate::plan::Plan;
 use crate::sample::Sample;
+use by_axis::ByAxis;
 use extend::{Margin, margins};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::extension::{Extension, Window};
@@ -51,6 +53,9 @@ pub struct Expansive<T: Sample> {
     synthesis: Plan<T>,
     /// Whether the device is the CPU.
     hosted: bool,
+    /// Levels of one axis each, where the extended array would be many times the bands. The plans are then those of the
+    /// first axis.
+    by_axis: Option<Box<ByAxis<T>>>,
     /// Workspace size for both plans.
     size: WorkspaceSize,
     /// Extension samples before and after the data, for each axis.
@@ -63,8 +68,6 @@ pub struct Expansive<T: Sample> {
     band_shape: Vec<usize>,
     extended: Vec<usize>,
     strides: Vec<isize>,
-    /// One line of zeros, for a missing band.
-    zeros: Vec<T>,
 }
 
 impl<T: Sample> Expansive<T> {
@@ -127,6 +130,14 @@ impl<T: Sample> Expansive<T> {
         {
             widen::<T>(window);
         }
+        let hosted = matches!(device, Device::Cpu { .. });
+        let by_axis = match hosted && by_axis::takes(&windows, given) {
+            true => Some(Box::new(ByAxis::new(scheme, &windows, extensions, device)?)),
+            false => None,
+        };
+        if by_axis.is_some() {
+            windows.iter_mut().flatten().for_each(|window| *window = by_axis::cropped(window));
+        }
         let inner: Vec<Option<Window>> =
             windows.iter().map(|window| window.map(|window| window.of_synthesis(scheme))).collect();
         let shapes = |of: fn(&Window) -> usize| lengths(&windows, given, of);
@@ -134,7 +145,6 @@ impl<T: Sample> Expansive<T> {
         let levels: Vec<u32> = windows.iter().map(|window| u32::from(window.is_some())).collect();
         let [shape, restored] = [shapes(|window| window.samples), shapes(|window| window.restored)];
         let band_shape = shapes(|window| window.coefficients);
-        let hosted = matches!(device, Device::Cpu { .. });
         let plan = |shape: &[usize], data: &[usize]| {
             let builder = Plan::builder(scheme).shape(shape).levels_per_axis(&levels).boundary(Boundary::Periodic);
             let within = |(window, rule): (&Option<Window>, &Option<Extension>)| {
@@ -146,25 +156,35 @@ impl<T: Sample> Expansive<T> {
             };
             builder.sample::<T>().build(device)
         };
-        let analysis = plan(&extended, &shape)?;
+        let one = by_axis.as_ref().and_then(|by_axis| by_axis.first());
+        let analysis = one.map_or_else(|| plan(&extended, &shape), |one| Ok(one.analysis.clone()))?;
         let synthesis = match hosted {
+            _ if one.is_some() => analysis.clone(),
             true if whole == extended => analysis.clone(),
             true => plan(&whole, &whole)?,
             false if restored == shape => analysis.clone(),
             false => plan(&extended, &restored)?,
         };
+        let size = match &by_axis {
+            Some(by_axis) => by_axis.size(),
+            None => analysis.executor().workspace_size().max(synthesis.executor().workspace_size()),
+        };
+        let margins = match &by_axis {
+            Some(_) => Vec::new(),
+            None => windows.iter().zip(extensions).map(|(window, &rule)| margins(window.as_ref(), rule)).collect(),
+        };
         Ok(Expansive {
-            size: analysis.executor().workspace_size().max(synthesis.executor().workspace_size()),
+            size,
+            by_axis,
             analysis,
             synthesis,
             hosted,
             shape,
             restored,
-            zeros: vec![T::default(); if hosted { band_shape.last().copied().unwrap_or(0) } else { 0 }],
             band_shape,
             strides: contiguous(&extended),
             extended,
-            margins: windows.iter().zip(extensions).map(|(window, &rule)| margins(window.as_ref(), rule)).collect(),
+            margins,
             windows,
             inner,
         })
@@ -226,10 +246,27 @@ impl<T: Sample> Expansive<T> {
         Workspace::new(self.size)
     }
 
-    /// Scratch in samples that synthesis needs: none if it reads bands in place.
+    /// Scratch that the first execution allocates, after it has checked its arrays.
+    pub fn lazy_workspace(&self) -> Workspace<T> {
+        Workspace::lazy(self.size)
+    }
+
+    /// Scratch in samples that analysis needs: none if axes are extended one by one. Adjoints of analysis need twice
+    /// that.
+    pub fn analysis_scratch_len(&self) -> usize {
+        if self.by_axis.is_some() { 0 } else { self.extended_len() }
+    }
+
+    /// Samples in a line of a band.
+    fn line(&self) -> usize {
+        self.band_shape.last().copied().unwrap_or(0)
+    }
+
+    /// Scratch in samples that synthesis needs: a line of zeros if it reads bands in place.
     pub fn synthesis_scratch_len(&self) -> usize {
         match self.hosted {
-            true if self.joins().is_some() => 0,
+            true if self.by_axis.is_some() => 0,
+            true if self.joins().is_some() => self.line(),
             true => self.synthesis.len(),
             false => self.extended_len(),
         }
@@ -246,7 +283,7 @@ impl<T: Sample> Expansive<T> {
         coefficients: &mut [T],
         scratch: &mut [T],
     ) -> Result<(), PlanError> {
-        self.forward_with(data, coefficients, scratch, &mut self.workspace())
+        self.forward_with(data, coefficients, scratch, &mut self.lazy_workspace())
     }
 
     /// [`Expansive::forward`] with a workspace of this transform.
@@ -260,15 +297,20 @@ impl<T: Sample> Expansive<T> {
         scratch: &mut [T],
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
+        if let Some(by_axis) = &self.by_axis {
+            return self.split_by_axis(by_axis, false, data, coefficients, workspace);
+        }
         let expected = Expected::contiguous("the data", &self.shape)?;
         let view = data.source(&expected)?;
         let whole = Expected::contiguous("the coefficients", &self.extended)?;
         if !self.hosted {
+            let target = coefficients.target(&whole)?;
+            workspace.fill()?;
             // SAFETY: checked views, one of an exclusive borrow, and a workspace of the plan.
-            return unsafe { self.analysis.executor().forward(view, coefficients.target(&whole)?, workspace) };
+            return unsafe { self.analysis.executor().forward(view, target, workspace) };
         }
         let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
-        // SAFETY: a checked view of a shared borrow.
+        // SAFETY: a checked view of a shared borrow, of the data's shape.
         unsafe { self.fill(0, &view, 0, scratch) };
         self.extend(scratch);
         let (src, dst) = (scratch.source(&whole)?, coefficients.target(&whole)?);
@@ -288,7 +330,7 @@ impl<T: Sample> Expansive<T> {
         data: &mut [T],
         scratch: &mut [T],
     ) -> Result<(), PlanError> {
-        self.inverse_with(bands, data, scratch, &mut self.workspace())
+        self.inverse_with(bands, data, scratch, &mut self.lazy_workspace())
     }
 
     /// [`Expansive::inverse`] with a workspace of this transform.
@@ -303,6 +345,9 @@ impl<T: Sample> Expansive<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
         let views = self.views(bands)?;
+        if let Some(by_axis) = &self.by_axis {
+            return self.join_by_axis(by_axis, false, &views, data, workspace);
+        }
         if !self.hosted {
             return self.inverse_on_device(&views, data, scratch, workspace);
         }
@@ -313,13 +358,16 @@ impl<T: Sample> Expansive<T> {
         let at: usize = skipped.zip(&self.strides).map(|(n, &stride)| n * stride as usize).sum();
         let dst = RawViewMut::new(array.ptr.wrapping_add(at), whole, &self.strides);
         if let Some(joins) = self.joins() {
-            self.scratch(scratch, 0, whole, workspace)?;
+            let missing = views.iter().any(Option::is_none);
+            let line = if missing { self.line() } else { 0 };
+            let zeros = self.scratch(scratch, line, whole, workspace)?;
+            zeros.fill(T::default());
             // A zero band is one line of zeros with stride 0.
             let mut strides = vec![0; whole.len()];
             strides[whole.len() - 1] = 1;
-            let zeros = RawView::new(self.zeros.as_ptr(), &self.band_shape, &strides);
+            let zeros = RawView::new(zeros.as_ptr(), &self.band_shape, &strides);
             let views: Vec<RawView<T>> = views.into_iter().map(|view| view.unwrap_or(zeros)).collect();
-            // SAFETY: checked views of shared borrows, and of a part of an exclusive one.
+            // SAFETY: checked views of shared borrows, and of a part of an exclusive one; a zero band reads one line.
             unsafe { joins.join(&views, dst, workspace) };
             return Ok(());
         }
@@ -373,14 +421,16 @@ impl<T: Sample> Expansive<T> {
         scratch: &'a mut [T],
         needed: usize,
         shape: &[usize],
-        workspace: &Workspace<T>,
+        workspace: &mut Workspace<T>,
     ) -> Result<&'a mut [T], PlanError> {
         if workspace.size != self.size {
             return Err(PlanError::ForeignWorkspace);
         }
         let got = scratch.len();
         let short = || PlanError::TooShort { what: "the scratch", shape: shape.to_vec(), needed, got };
-        scratch.get_mut(..needed).ok_or_else(short)
+        let scratch = scratch.get_mut(..needed).ok_or_else(short)?;
+        workspace.fill()?;
+        Ok(scratch)
     }
 
     /// Checked views of bands.

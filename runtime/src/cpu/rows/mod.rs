@@ -20,9 +20,9 @@ mod view;
 mod volume;
 
 use super::Shared;
-use super::threads;
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::exec::{Joins, Workspace};
+use crate::threads;
 use lifting_loops::Isa;
 
 use crate::sample::{CompiledStep, Sample};

@@ -84,6 +84,7 @@ impl CudaDevice {
     /// If there is no driver, it is too old, or the device is missing or busy.
     pub fn open(ordinal: usize) -> Result<CudaDevice, CudaError> {
         static OPEN: Mutex<Vec<(usize, Weak<Inner>)>> = Mutex::new(Vec::new());
+        probe::driver()?;
         let mut open = OPEN.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(inner) = open.iter().find(|(o, _)| *o == ordinal).and_then(|(_, weak)| weak.upgrade()) {
             return Ok(CudaDevice { inner, kernels: None });
@@ -171,6 +172,7 @@ impl CudaDevice {
     /// # Errors
     /// If earlier work on the device has failed.
     pub fn synchronize(&self) -> Result<(), CudaError> {
+        self.ready()?;
         self.inner.context.synchronize().map_err(|e| self.error("finish", e))
     }
 
@@ -181,6 +183,7 @@ impl CudaDevice {
 
     /// Makes the context current in this thread.
     pub(super) fn ready(&self) -> Result<(), CudaError> {
+        probe::driver()?;
         self.inner.context.bind_to_thread().map_err(|e| self.error("be used", e))
     }
 

@@ -27,6 +27,12 @@ pub enum CudaError {
         /// CUDA version required, as 1000·major + 10·minor.
         needed: i32,
     },
+    /// A process that was forked after its parent initialised CUDA.
+    #[error(
+        "CUDA was initialised before this process was forked, and cannot be used in it: start processes without fork \
+         (method `spawn` of Python's multiprocessing), or first use CUDA in the child"
+    )]
+    Forked,
     /// The driver finds no device.
     #[error(
         "the NVIDIA driver finds no CUDA device: check `nvidia-smi` and the variable CUDA_VISIBLE_DEVICES, or use \

@@ -12,10 +12,11 @@ use std::sync::OnceLock;
 pub(super) const OLDEST_DRIVER: i32 = 12080;
 
 /// Loads the driver, checks its version and initialises it. Returns the CUDA version it supports.
+/// In a process that was forked later it is an error.
 pub(super) fn driver() -> Result<i32, CudaError> {
-    static FOUND: OnceLock<Result<i32, CudaError>> = OnceLock::new();
-    FOUND
-        .get_or_init(|| {
+    static FOUND: OnceLock<(u32, Result<i32, CudaError>)> = OnceLock::new();
+    let (process, found) = FOUND.get_or_init(|| {
+        let load = || {
             // SAFETY: loading the system's driver library runs its initialisers; using CUDA implies this.
             if !unsafe { driver_sys::is_culib_present() } {
                 return Err(CudaError::NoDriver { needed: OLDEST_DRIVER });
@@ -30,8 +31,11 @@ pub(super) fn driver() -> Result<i32, CudaError> {
                 _ => CudaError::Refused { ordinal: 0, what: "be initialised", cause: e.to_string() },
             })?;
             Ok(version)
-        })
-        .clone()
+        };
+        (std::process::id(), load())
+    });
+    // The driver's state does not survive `fork`.
+    if found.is_ok() && *process != std::process::id() { Err(CudaError::Forked) } else { found.clone() }
 }
 
 fn check_version(known: bool, version: i32) -> Result<(), CudaError> {
