@@ -16,8 +16,9 @@ const DEEPEST: u32 = 6;
 const ITERATIONS: usize = 12;
 
 impl Scheme {
-    /// The condition of `levels` levels on lines of `length` samples from position `origin`: an estimate of
-    /// ‖A‖₂ · ‖A⁻¹‖₂ of the analysis A in `f64`, by power iteration. Conditions of several axes multiply.
+    /// The condition of the borders of `levels` levels on lines of `length` samples from position `origin`: an estimate
+    /// of ‖A‖₂ · ‖A⁻¹‖₂ of the analysis A in `f64`, by power iteration, divided by that under the periodic rule.
+    /// Conditions of several axes multiply.
     ///
     /// It is 1 where the borders cannot matter: for integer wavelets, which are exact, under `periodic`, and under
     /// `whole-symmetric` with symmetric steps.
@@ -37,18 +38,25 @@ impl Scheme {
         let levels = levels.min(DEEPEST);
         let unit = 1 << levels;
         let length = if length <= LONGEST { length } else { LONGEST + (length - LONGEST) % unit };
-        let Ok(geometry) = Geometry::new(&[length], &[origin.rem_euclid(unit as i64)], &[levels], &[0]) else {
-            return 1.0;
+        let number = |boundary, length: usize, origin: i64| {
+            let geometry = Geometry::new(&[length], &[origin], &[levels], &[0]).ok()?;
+            let transform = Transform { boundary, ..Transform::new(self.clone(), geometry) };
+            let analysis = norm(length, |x| transform.forward(x).is_ok() && transform.adjoint(x).is_ok())?;
+            let synthesis = norm(length, |x| transform.inverse(x).is_ok() && transform.inverse_adjoint(x).is_ok())?;
+            Some(analysis * synthesis)
         };
-        let transform = Transform { boundary, ..Transform::new(self.clone(), geometry) };
-        let analysis = norm(length, |x| transform.forward(x).is_ok() && transform.adjoint(x).is_ok());
-        let synthesis = norm(length, |x| transform.inverse(x).is_ok() && transform.inverse_adjoint(x).is_ok());
-        (analysis * synthesis).max(1.0)
+        let borders = number(boundary, length, origin.rem_euclid(unit as i64));
+        let inside = number(Boundary::Periodic, length.next_multiple_of(unit), 0);
+        match borders.zip(inside) {
+            Some((borders, inside)) if borders.is_finite() => (borders / inside).max(1.0),
+            Some(_) => f64::INFINITY,
+            None => 1.0,
+        }
     }
 }
 
 /// The 2-norm of an operator M, given MᵀM in place.
-fn norm(length: usize, square: impl Fn(&mut [f64]) -> bool) -> f64 {
+fn norm(length: usize, square: impl Fn(&mut [f64]) -> bool) -> Option<f64> {
     // A start that is orthogonal to no border: fractional parts of multiples of the golden ratio.
     let mut x: Vec<f64> = (1..=length).map(|i| (i as f64 * 0.618_033_988_749_894_9).fract() - 0.5).collect();
     let mut found = 1.0;
@@ -56,11 +64,11 @@ fn norm(length: usize, square: impl Fn(&mut [f64]) -> bool) -> f64 {
         let size = x.iter().map(|x| x * x).sum::<f64>().sqrt();
         x.iter_mut().for_each(|x| *x /= size);
         if !square(&mut x) {
-            return 1.0;
+            return None;
         }
         found = x.iter().map(|x| x * x).sum::<f64>().sqrt().sqrt();
     }
-    found
+    Some(found)
 }
 
 #[cfg(test)]
