@@ -272,7 +272,7 @@ class Plan:
         return self._run("inverse", coefficients, out, shape, level, stream)
 
     def adjoint(self, coefficients, out=None, *, stream=None):
-        """The adjoint (transpose) of `forward`, which takes a gradient from coefficients to data; real wavelets only."""
+        """The adjoint (transpose) of `forward`: maps a gradient from coefficients to data; real wavelets only."""
         return self._run("adjoint", coefficients, out, self.shape, 0, stream)
 
     def inverse_adjoint(self, data, out=None, *, stream=None):

@@ -1,7 +1,7 @@
-"""PyWavelets' transforms of PyTorch's tensors, in all nine modes, with gradients: `lifting.torch` has them.
+"""PyWavelets' transforms of PyTorch tensors, in all nine modes, with gradients; `lifting.torch` exports them.
 
-A level is linear: the data is extended, transformed, and what is kept is bands. So its gradient is its adjoint, which
-the native half has as well, with the same bits each time, and the gradient of that is the level again.
+A level (extension, transform, selection of the bands) is linear, so its gradient is its adjoint. The native extension
+provides both with reproducible bits; the gradient of the adjoint is the level again.
 """
 
 

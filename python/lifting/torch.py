@@ -368,7 +368,7 @@ class LearnableLifting(nn.Module):
         return bands(coefficients, "haar", self.levels, boundary="edge", dims=self.dims)
 
     def wavelet(self, name="learned"):
-        """The learnt wavelet as a `lifting.Wavelet`, for plans and files.
+        """The learnt wavelet as a `lifting.Wavelet`, for plans or files.
 
         >>> LearnableLifting().wavelet().vanishing_moments_psi
         2

@@ -1,4 +1,4 @@
-//! Arrays that Python owns, by the buffer protocol or DLPack: pointers, shapes and strides, checked.
+//! Python's arrays by the buffer protocol or DLPack: checked pointers, shapes and strides.
 
 use crate::LiftingError;
 use crate::dlpack::{self, Place};
@@ -8,10 +8,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::marker::PhantomData;
 
-/// An array of samples `T` in memory that Python keeps alive as long as this is. Complex samples are two real ones,
-/// along an axis more.
+/// Array of samples `T` in memory that Python owns; this value keeps it alive. Complex samples are pairs of real ones
+/// along an additional last axis.
 pub struct Array<T> {
-    /// Of the sample with all indices 0.
+    /// Address of the sample with all indices 0.
     address: usize,
     place: Place,
     shape: Vec<usize>,
@@ -22,28 +22,28 @@ pub struct Array<T> {
     sample: PhantomData<T>,
 }
 
-/// What keeps the memory alive.
+/// Owner of the memory.
 enum Keep {
     Buffer(#[expect(dead_code, reason = "it is held")] PyUntypedBuffer),
     Capsule(#[expect(dead_code, reason = "it is held")] Py<PyAny>),
 }
 
 impl<T: Sample> Array<T> {
-    /// The array that `object` is, called `what` in errors: in this machine's memory.
+    /// Reads `object` as an array in host memory; errors call it `what`.
     pub fn read(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Array<T>> {
         let array = Array::anywhere(object, what, None)?;
         array.on_host(what)?;
         Ok(array)
     }
 
-    /// The same to be written to.
+    /// Reads `object` as a writable array in host memory.
     pub fn write(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Array<T>> {
         let array = Array::read(object, what)?;
         array.writable(what)?;
         Ok(array)
     }
 
-    /// The array, wherever it is: on a GPU it is ready for `stream`.
+    /// Reads `object` as an array in host or GPU memory; on a GPU it is ready for work on `stream`.
     pub fn anywhere(object: &Bound<'_, PyAny>, what: &str, stream: Option<usize>) -> PyResult<Array<T>> {
         let array = if dlpack::is_capsule(object) {
             Array::of_view(dlpack::read(object.clone())?, what)?
@@ -65,13 +65,13 @@ impl<T: Sample> Array<T> {
         }
         if array.span().is_none() {
             return Err(LiftingError::new_err(format!(
-                "the strides of {what} reach beyond all memory, as those do that CuPy exports of reversed axes: make it \
+                "the strides of {what} exceed the address space (CuPy exports such strides for reversed axes): make it \
                  contiguous first, with `cupy.ascontiguousarray`"
             )));
         }
         if array.shape.len() > lifting::MAX_RANK {
             let (axes, most) = (array.shape.len(), lifting::MAX_RANK);
-            return Err(LiftingError::new_err(format!("{what} has {axes} axes: between 1 and {most} can be taken")));
+            return Err(LiftingError::new_err(format!("{what} has {axes} axes: between 1 and {most} are allowed")));
         }
         Ok(array)
     }
@@ -80,7 +80,7 @@ impl<T: Sample> Array<T> {
         let format = buffer.format().to_bytes();
         let known: &[&[u8]] = match T::KIND {
             SampleType::F16 => &[b"e"],
-            // No format says it: the same bits as whole numbers.
+            // Buffer formats lack bfloat16, so Python passes its bits as u16.
             SampleType::Bf16 => &[b"H"],
             SampleType::F32 => &[b"f", b"Zf"],
             SampleType::F64 => &[b"d", b"Zd"],
@@ -88,13 +88,13 @@ impl<T: Sample> Array<T> {
             SampleType::I32 => &[b"i", b"l"],
             SampleType::I64 => &[b"q", b"l"],
         };
-        // `=` and `<` are what this machine has anyway, where it is little-endian.
+        // `=` and this machine's byte order are native too.
         let native: &[&[u8]] = if cfg!(target_endian = "little") { &[b"@", b"=", b"<"] } else { &[b"@", b"=", b">"] };
         let plain = native.iter().find_map(|prefix| format.strip_prefix(*prefix)).unwrap_or(format);
         let complex = plain.starts_with(b"Z");
         if !known.contains(&plain) || buffer.item_size() != size_of::<T>() << u8::from(complex) {
             let format = String::from_utf8_lossy(format).into_owned();
-            let message = format!("{what} must have samples {}, and has those of format `{format}`", T::KIND);
+            let message = format!("{what} must have samples {}, but has the format `{format}`", T::KIND);
             return Err(PyTypeError::new_err(message));
         }
         let size = size_of::<T>() as isize;
@@ -125,8 +125,8 @@ impl<T: Sample> Array<T> {
         let bits = 8 * size_of::<T>();
         let complex = sample.code == dlpack::COMPLEX && code == dlpack::FLOAT && usize::from(sample.bits) == 2 * bits;
         if !complex && (sample.code != code || usize::from(sample.bits) != bits) || sample.lanes != 1 {
-            let found = format!("DLPack's code {} and {} bits", sample.code, sample.bits);
-            let message = format!("{what} must have samples {}, and has those of {found}", T::KIND);
+            let found = format!("DLPack code {} and {} bits", sample.code, sample.bits);
+            let message = format!("{what} must have samples {}, but has {found}", T::KIND);
             return Err(PyTypeError::new_err(message));
         }
         if complex {
@@ -141,16 +141,19 @@ impl<T: Sample> Array<T> {
         match self.place {
             Place::Host => Ok(()),
             Place::Cuda(ordinal) => Err(LiftingError::new_err(format!(
-                "{what} is on GPU {ordinal}: make the plan with device=\"cuda:{ordinal}\", or copy it to this \
-                 machine's memory"
+                "{what} is on GPU {ordinal}: make the plan with device=\"cuda:{ordinal}\", or copy it to host \
+                 memory"
             ))),
         }
     }
 
-    /// An error if it cannot be written to.
+    /// Checks that the array is writable.
+    ///
+    /// # Errors
+    /// If it is read-only.
     pub fn writable(&self, what: &str) -> PyResult<()> {
         if self.read_only {
-            return Err(LiftingError::new_err(format!("{what} is read-only: give an array that can be written to")));
+            return Err(LiftingError::new_err(format!("{what} is read-only: pass a writable array")));
         }
         Ok(())
     }
@@ -167,20 +170,22 @@ impl<T: Sample> Array<T> {
         &self.shape
     }
 
-    /// Whether it is row-major and has no gaps.
+    /// Whether the array is row-major without gaps.
     pub fn is_contiguous(&self) -> bool {
         let plain = dlpack::contiguous(&self.shape);
         let fits = |((n, stride), plain): ((&usize, &isize), &isize)| *n < 2 || stride == plain;
         self.shape.contains(&0) || self.shape.iter().zip(&self.strides).zip(&plain).all(fits)
     }
 
-    /// The samples of an array in this machine's memory, as are those of the functions that follow.
+    /// The samples of an array in host memory.
     pub fn source(&self) -> Strided<'_, T> {
         debug_assert_eq!(self.place, Place::Host);
         // SAFETY: Python vouches for the memory as long as it is held, and alignment was checked.
         unsafe { Strided::new(self.address as *const T, &self.shape, &self.strides) }
     }
 
+    /// The writable samples of an array in host memory.
+    ///
     /// # Safety
     /// No other view of the memory may be in use.
     pub unsafe fn target(&mut self) -> StridedMut<'_, T> {
@@ -189,7 +194,7 @@ impl<T: Sample> Array<T> {
         unsafe { StridedMut::new(self.address as *mut T, &self.shape, &self.strides) }
     }
 
-    /// The samples of an array without gaps.
+    /// The writable samples of a contiguous array in host memory.
     ///
     /// # Safety
     /// No other view of the memory may be in use.
@@ -202,7 +207,7 @@ impl<T: Sample> Array<T> {
         Ok(if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(self.address as *mut T, count) } })
     }
 
-    /// First byte, and one past the last; nothing if there are no such addresses.
+    /// First byte, and one past the last; `None` if they exceed the address space.
     fn span(&self) -> Option<(usize, usize)> {
         if self.shape.contains(&0) {
             return Some((0, 0));
@@ -219,13 +224,13 @@ impl<T: Sample> Array<T> {
         Some((self.address.checked_sub(reach(-1)?)?, end))
     }
 
-    /// Whether some byte may belong to both.
+    /// Whether the two arrays may share memory.
     pub fn meets(&self, other: &Array<T>) -> bool {
         let common = self.span().zip(other.span()).map(|((a, a_end), (b, b_end))| a < b_end && b < a_end);
         self.place == other.place && common.unwrap_or(true)
     }
 
-    /// Whether both are the same samples in the same order.
+    /// Whether both arrays are the same samples in the same order.
     pub fn is(&self, other: &Array<T>) -> bool {
         let same = self.address == other.address && self.place == other.place && self.shape == other.shape;
         same && self.strides == other.strides

@@ -1,4 +1,4 @@
-//! Pictures to streams and back.
+//! Native functions of the image codec.
 
 use crate::LiftingError;
 use crate::array::Array;
@@ -12,10 +12,10 @@ fn codec_error(error: CodecError) -> PyErr {
     LiftingError::new_err(error.to_string())
 }
 
-/// The stream of a picture: samples as an array of int32 of shape (height, width, components). `target` is `lossless`,
-/// `psnr`, `bpp` or `quality`, `value` what it is; `tile` has rows and columns.
+/// The stream of an image: an int32 array of shape (height, width, components). `target` is `lossless`, `psnr`, `bpp`
+/// or `quality`, and `value` its value; `tile` is (rows, columns).
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "Python's half gives them all")]
+#[expect(clippy::too_many_arguments, reason = "the Python wrapper passes them all")]
 pub fn encode<'py>(
     py: Python<'py>,
     scheme: &Scheme,
@@ -31,9 +31,9 @@ pub fn encode<'py>(
     layers: u32,
     tile: Option<(usize, usize)>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mut array = Array::<i32>::write(samples, "the picture")?;
+    let mut array = Array::<i32>::write(samples, "the image")?;
     let &[height, width, components] = array.shape() else {
-        return Err(LiftingError::new_err("a picture has rows, columns and components"));
+        return Err(LiftingError::new_err("an image must have three axes: rows, columns and components"));
     };
     let target = match target {
         "lossless" => Target::Lossless,
@@ -44,10 +44,10 @@ pub fn encode<'py>(
     let passes = match passes {
         2 => Passes::Two,
         3 => Passes::Three,
-        _ => return Err(LiftingError::new_err(format!("passes can be 2 or 3, and not {passes}"))),
+        _ => return Err(LiftingError::new_err(format!("invalid number of passes {passes}: choose 2 or 3"))),
     };
-    // SAFETY: Python's half has made the array, and keeps it to itself.
-    let samples = unsafe { array.slice("the picture") }?.to_vec();
+    // SAFETY: the Python wrapper made the array and shares it with nobody.
+    let samples = unsafe { array.slice("the image") }?.to_vec();
     let image = Image { height, width, components, bits, signed, samples };
     let builder = Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).fast(fast);
     let builder = builder.colour(colour).layers(layers);
@@ -56,12 +56,12 @@ pub fn encode<'py>(
     Ok(PyBytes::new(py, &stream))
 }
 
-/// A picture of a stream: its samples as bytes of int32, its shape, bits, whether it is signed, and whether the stream
-/// had all of it.
+/// Decoded image: samples as bytes of int32, shape, bits, whether samples are signed, and whether the stream was
+/// complete.
 type Decoded<'py> = (Bound<'py, PyBytes>, (usize, usize, usize), u32, bool, bool);
 
-/// The picture of a stream at a level, 0 being full size; by its first layers, or a region of first row, first column,
-/// rows and columns.
+/// The image of a stream at a level (0 is full size), optionally from its first layers only, or of a region: first row,
+/// first column, rows and columns.
 #[pyfunction]
 pub fn decode<'py>(
     py: Python<'py>,

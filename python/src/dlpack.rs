@@ -1,7 +1,7 @@
-//! DLPack: arrays of other libraries, in this machine's memory or a GPU's, without copies.
+//! DLPack: arrays of other libraries, in host or GPU memory, without copies.
 //!
-//! What is here is the C interface (<https://dmlc.github.io/dlpack>), version 1 and the one before it, as far as
-//! reading needs it. A capsule is kept and not consumed: the array lives as long as the capsule does, which frees it.
+//! The C interface (<https://dmlc.github.io/dlpack>) in version 1 and its unversioned predecessor, as far as reading
+//! needs it. A capsule is kept, not consumed: the array lives as long as the capsule, which frees it.
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi::{PyCapsule_GetPointer, PyCapsule_IsValid};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::{CStr, c_void};
 
-/// Where an array is.
+/// Memory that holds an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Host,
@@ -23,7 +23,7 @@ struct Device {
     ordinal: i32,
 }
 
-/// What samples are: `code` is one of [`INT`] to [`COMPLEX`].
+/// Sample type; `code` is one of [`INT`] to [`COMPLEX`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataType {
@@ -48,7 +48,7 @@ struct Tensor {
     byte_offset: u64,
 }
 
-/// `DLManagedTensor`, from its beginning.
+/// First field of `DLManagedTensor`.
 #[repr(C)]
 struct Managed {
     tensor: Tensor,
@@ -68,7 +68,7 @@ const READ_ONLY: u64 = 1;
 const OLD: &CStr = c"dltensor";
 const NEW: &CStr = c"dltensor_versioned";
 
-/// An array as its capsule describes it.
+/// Array described by a capsule.
 pub struct View {
     /// Address of the sample with all indices 0.
     pub address: usize,
@@ -86,13 +86,13 @@ fn is(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
     unsafe { PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) != 0 }
 }
 
-/// Whether it is a capsule that has not been used.
+/// Whether the object is an unused DLPack capsule.
 pub fn is_capsule(object: &Bound<'_, PyAny>) -> bool {
     is(object, OLD) || is(object, NEW)
 }
 
-/// The array of an object that makes capsules; `None` if it makes none. Memory of a GPU is ready for what
-/// is queued on `stream`, numbered as DLPack does.
+/// The array of an object with `__dlpack__`; `None` without that method. GPU memory is ready for work queued on
+/// `stream`, in DLPack's numbering.
 pub fn view(object: &Bound<'_, PyAny>, stream: Option<usize>) -> PyResult<Option<View>> {
     let py = object.py();
     let Ok(export) = object.getattr("__dlpack__") else { return Ok(None) };
@@ -106,7 +106,7 @@ pub fn view(object: &Bound<'_, PyAny>, stream: Option<usize>) -> PyResult<Option
     let plain = options.copy()?;
     options.set_item("max_version", (1, 0))?;
     let capsule = match export.call((), Some(&options)) {
-        // Of libraries from before versions.
+        // Libraries before version 1 lack the keyword.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => export.call((), Some(&plain))?,
         other => other?,
     };
@@ -116,7 +116,7 @@ pub fn view(object: &Bound<'_, PyAny>, stream: Option<usize>) -> PyResult<Option
 /// The array of a capsule.
 ///
 /// # Errors
-/// If it is none, or its array cannot be read.
+/// If the object is not an unused capsule, or its array is unreadable.
 pub fn read(capsule: Bound<'_, PyAny>) -> PyResult<View> {
     let refused = |why: String| Err(PyBufferError::new_err(why));
     // SAFETY: a capsule of that name holds that structure, for as long as it lives.
@@ -125,24 +125,24 @@ pub fn read(capsule: Bound<'_, PyAny>) -> PyResult<View> {
             let versioned: *const Versioned = PyCapsule_GetPointer(capsule.as_ptr(), NEW.as_ptr()).cast();
             let [major, minor] = (*versioned).version;
             if major != 1 {
-                return refused(format!("the array speaks DLPack {major}.{minor}, and version 1 is understood"));
+                return refused(format!("the array has DLPack {major}.{minor}, but only version 1 is supported"));
             }
             (&(*versioned).tensor, (*versioned).flags)
         } else if is(&capsule, OLD) {
             let managed: *const Managed = PyCapsule_GetPointer(capsule.as_ptr(), OLD.as_ptr()).cast();
             (&(*managed).tensor, 0)
         } else {
-            return refused("`__dlpack__` made no capsule that has not been used".into());
+            return refused("`__dlpack__` must make an unused capsule".into());
         }
     };
     let place = match (tensor.device.kind, usize::try_from(tensor.device.ordinal)) {
-        // Memory of the CPU, and such as a GPU can read as well.
+        // CPU memory, and pinned host memory.
         (1 | 3, _) => Place::Host,
         (2 | 13, Ok(ordinal)) => Place::Cuda(ordinal),
-        (kind, _) => return refused(format!("the array is on a device of DLPack's kind {kind}: copy it first")),
+        (kind, _) => return refused(format!("the array is on a device of DLPack kind {kind}: copy it to host memory")),
     };
     let rank = usize::try_from(tensor.rank).unwrap_or(0);
-    // SAFETY: shape and strides have an entry for each axis; strides may be missing, and so may both of a scalar.
+    // SAFETY: shape and strides have an entry per axis; strides may be null, and for a scalar both may be.
     let list = |at: *const i64| match rank {
         0 => Vec::new(),
         _ => unsafe { std::slice::from_raw_parts(at, rank) }.to_vec(),
@@ -164,7 +164,7 @@ pub fn read(capsule: Bound<'_, PyAny>) -> PyResult<View> {
     })
 }
 
-/// Strides of an array without gaps, in samples.
+/// Strides of a contiguous array, in samples.
 pub fn contiguous(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {

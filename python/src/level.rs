@@ -1,4 +1,4 @@
-//! One level as PyWavelets has it: extended data, and every coefficient that depends on it.
+//! One level of PyWavelets' transforms: data is extended, and all coefficients that depend on it are kept.
 
 use crate::array::Array;
 use crate::plan::{self, Plan};
@@ -11,23 +11,23 @@ use std::cell::RefCell;
 use std::sync::Mutex;
 
 thread_local! {
-    /// Where extended arrays are made: of one size after the other, so that memory is not asked for each time.
+    /// Scratch for extended arrays, reused to avoid an allocation per call.
     static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Scratch of more bytes is given back after use.
+/// Largest scratch in bytes that is kept after use.
 const KEPT: usize = 256 << 20;
 
-/// Calls `run` with so many samples of scratch, which hold anything.
+/// Calls `run` with scratch of `samples` samples, of arbitrary contents.
 fn scratch<T: Sample, R>(samples: usize, run: impl FnOnce(&mut [T]) -> R) -> R {
     SCRATCH.with_borrow_mut(|words| {
         let needed = (samples * size_of::<T>()).div_ceil(8);
         if words.len() < needed {
-            // The old contents are of no use.
+            // Avoids copying the old contents.
             words.clear();
             words.resize(needed, 0);
         }
-        // SAFETY: as many samples have room there, aligned for u64, and samples are plain bits.
+        // SAFETY: the memory has room for the samples, is aligned for u64, and samples are plain bits.
         let result = run(unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), samples) });
         if words.len() * 8 > KEPT {
             *words = Vec::new();
@@ -36,14 +36,14 @@ fn scratch<T: Sample, R>(samples: usize, run: impl FnOnce(&mut [T]) -> R) -> R {
     })
 }
 
-/// A level, and workspaces that no execution has at the moment.
+/// A level and its idle workspaces.
 pub struct Typed<T: Sample> {
     pub level: Expansive<T>,
     spare: Mutex<Vec<Workspace<T>>>,
 }
 
 impl<T: Sample> Typed<T> {
-    /// Calls `run` with so many samples of scratch and a workspace.
+    /// Calls `run` with scratch of `samples` samples and a workspace.
     fn with<R>(&self, samples: usize, run: impl FnOnce(&mut [T], &mut Workspace<T>) -> R) -> R {
         let lock = || self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let spare = lock().pop();
@@ -53,13 +53,13 @@ impl<T: Sample> Typed<T> {
         result
     }
 
-    /// Bands of an array, as windows of the result: by analysis, or by the adjoint of synthesis.
+    /// Analysis, or the adjoint of synthesis; the bands are windows of the target.
     fn split(&self, py: Python<'_>, adjoint: bool, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         let (data, mut target) = (Array::<T>::read(data, "the data")?, Array::write(target, "the coefficients")?);
         if data.meets(&target) {
-            return Err(LiftingError::new_err("the data and the coefficients share memory"));
+            return Err(LiftingError::new_err("the data and the coefficients share memory: use separate arrays"));
         }
-        // SAFETY: the two do not meet.
+        // SAFETY: the arrays share no memory.
         let target = unsafe { target.slice("the array of coefficients") }?;
         py.detach(|| self.split_to(adjoint, &data.source(), target)).map_err(plan_error)
     }
@@ -72,7 +72,7 @@ impl<T: Sample> Typed<T> {
         })
     }
 
-    /// An array of bands: by synthesis, or by the adjoint of analysis.
+    /// Synthesis, or the adjoint of analysis, from bands to data.
     fn join(
         &self,
         py: Python<'_>,
@@ -84,9 +84,9 @@ impl<T: Sample> Typed<T> {
         let bands: Vec<Option<Array<T>>> = bands.iter().map(read).collect::<PyResult<_>>()?;
         let mut target = Array::write(target, "the data")?;
         if bands.iter().flatten().any(|band| band.meets(&target)) {
-            return Err(LiftingError::new_err("the data and a band share memory"));
+            return Err(LiftingError::new_err("the data and a band share memory: use separate arrays"));
         }
-        // SAFETY: it meets none of the others.
+        // SAFETY: the target shares no memory with the bands.
         let target = unsafe { target.slice("the array of data") }?;
         py.detach(|| {
             let views: Vec<Option<Strided<'_, T>>> =
@@ -107,7 +107,7 @@ impl<T: Sample> Typed<T> {
     }
 }
 
-/// A level for one of the types of samples.
+/// A level for any sample type.
 pub enum Any {
     F16(Typed<f16>),
     Bf16(Typed<bf16>),
@@ -128,7 +128,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Any {
-    /// For data of that shape, or, if `of_bands`, for bands; `modes` has an entry for each axis.
+    /// A level for data of that shape, or for bands if `of_bands`; `modes` has an entry per axis.
     pub fn new(
         scheme: &Scheme,
         shape: &[usize],
@@ -152,11 +152,11 @@ impl Any {
             SampleType::Bf16 => build!(Bf16),
             SampleType::F32 => build!(F32),
             SampleType::F64 => build!(F64),
-            _ => return Err(format!("levels have samples f16, bf16, f32 or f64, not {kind}")),
+            _ => return Err(format!("unsupported sample type {kind}: levels need f16, bf16, f32 or f64")),
         })
     }
 
-    /// The plan of a level that is for a device.
+    /// The device plan of a level; an error for levels on the CPU.
     pub fn device_plan(&self, of_bands: bool) -> Result<plan::Any, String> {
         let direction = if of_bands { Direction::Inverse } else { Direction::Forward };
         macro_rules! plan {
@@ -170,11 +170,11 @@ impl Any {
             Any::F32(typed) => plan!(typed, F32),
             Any::F64(typed) => plan!(typed, F64),
         };
-        plan.ok_or_else(|| "a level on the CPU is no plan: name another device".into())
+        plan.ok_or_else(|| "levels on the CPU have no device plan: choose another device".into())
     }
 }
 
-/// A level of arrays of one shape and type of samples.
+/// A level for arrays of one shape and sample type.
 #[pyclass(frozen, module = "lifting._lifting")]
 pub struct Level {
     any: Any,
@@ -182,7 +182,7 @@ pub struct Level {
 
 #[pymethods]
 impl Level {
-    /// For data of that shape, or, if `of_bands`, for bands. `modes` has an entry for each axis.
+    /// A level for data of that shape, or for bands if `of_bands`. `modes` has an entry per axis.
     #[new]
     #[pyo3(signature = (scheme, shape, modes, dtype, of_bands=false, threads=1))]
     fn new(
@@ -205,25 +205,25 @@ impl Level {
         each!(&self.any, typed => typed.level.band_shape().to_vec())
     }
 
-    /// Shape of the arrays that results are windows of.
+    /// Shape of the extended array; results are windows of it.
     #[getter]
     fn extended_shape(&self) -> Vec<usize> {
         each!(&self.any, typed => typed.level.extended_shape().to_vec())
     }
 
-    /// Shape of what synthesis makes.
+    /// Shape of the data that synthesis restores.
     #[getter]
     fn restored_shape(&self) -> Vec<usize> {
         each!(&self.any, typed => typed.level.restored_shape().to_vec())
     }
 
-    /// Where in its array the result of synthesis begins.
+    /// Index of the restored data's first sample in the extended array.
     #[getter]
     fn first(&self) -> Vec<usize> {
         each!(&self.any, typed => typed.level.first())
     }
 
-    /// Where in its array each band begins.
+    /// Index of each band's first coefficient in the extended array.
     #[getter]
     fn offsets(&self) -> Vec<Vec<usize>> {
         each!(&self.any, typed => (0..typed.level.bands()).map(|band| typed.level.offsets(band)).collect())
@@ -237,20 +237,21 @@ impl Level {
         each!(&self.any, typed => typed.join(py, false, &bands, target))
     }
 
-    /// The gradient of bands, taken back to the data, which is the target.
+    /// The adjoint of `forward`: maps a gradient of the bands to one of the data, the target.
     fn adjoint(&self, py: Python<'_>, bands: Vec<Option<Bound<'_, PyAny>>>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         each!(&self.any, typed => typed.join(py, true, &bands, target))
     }
 
-    /// The gradient of what synthesis makes, taken back to the bands, which are windows of the target.
+    /// The adjoint of `inverse`: maps a gradient of the data to one of the bands, windows of the target.
     fn inverse_adjoint(&self, py: Python<'_>, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         each!(&self.any, typed => typed.split(py, true, data, target))
     }
 }
 
-/// A level as a plan of a device that is no CPU, for arrays in its memory: of analysis, which takes data to an array of
-/// which bands are windows, or, if `of_bands`, of synthesis, which takes such an array, with zeros around the bands.
-/// Arguments are those of `Level`, and windows those that it says.
+/// A level as a plan of a device other than the CPU, for arrays in its memory.
+///
+/// By default it is analysis, from data to an array with the bands as windows. With `of_bands` it is synthesis, from
+/// such an array with zeros around the bands. Arguments and windows are those of `Level`.
 #[pyfunction]
 pub fn level_plan(
     py: Python<'_>,

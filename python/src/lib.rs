@@ -1,8 +1,8 @@
-//! The native half of the Python package `lifting`: schemes, plans and levels on arrays that Python owns.
+//! Native extension of the Python package `lifting`: wavelets, plans and levels on Python's arrays.
 //!
-//! `array` reads Python's buffers and, by `dlpack`, arrays of other libraries; `scheme` has wavelets, `plan` plans,
-//! `level` levels as PyWavelets has them, `codec` pictures, `xla` what JAX calls. What users see is in `lifting/`, in
-//! Python, which also makes the arrays; plans and levels copy nothing.
+//! `array` reads Python's buffers, and arrays of other libraries by `dlpack`. `scheme` has wavelets, `plan` plans,
+//! `level` PyWavelets' levels, `codec` the image codec, and `xla` the handlers for JAX. The public interface is Python
+//! code in `lifting/`, which also allocates the arrays; plans and levels copy nothing.
 
 mod array;
 mod codec;
@@ -17,21 +17,16 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(lifting._lifting, LiftingError, PyValueError, "What cannot be done, where, and what to do instead.");
+create_exception!(lifting._lifting, LiftingError, PyValueError, "Invalid input, with its place and remedy.");
 create_exception!(
     lifting._lifting,
     LanguageError,
     LiftingError,
-    "Errors of a text in the Lifting language, with their places."
+    "Errors of a text in the Lifting language, with their positions."
 );
-create_exception!(
-    lifting._lifting,
-    DeviceError,
-    PyRuntimeError,
-    "A device that is missing, or did not do what it was told."
-);
+create_exception!(lifting._lifting, DeviceError, PyRuntimeError, "A device that is missing or failed.");
 
-/// A plan's error as Python's.
+/// Converts a plan's error into a Python exception.
 fn plan_error(error: PlanError) -> PyErr {
     match error {
         PlanError::Cuda(_) => DeviceError::new_err(error.to_string()),
@@ -39,7 +34,7 @@ fn plan_error(error: PlanError) -> PyErr {
     }
 }
 
-/// A text's errors as the compiler shows them.
+/// Converts a text's errors into a Python exception, rendered as by the compiler.
 fn compile_error(name: &str, error: CompileError) -> PyErr {
     match error {
         CompileError::Diagnostics { source_text: source, diagnostics } => {
@@ -50,7 +45,7 @@ fn compile_error(name: &str, error: CompileError) -> PyErr {
     }
 }
 
-/// Runs the command line `liftc` with these arguments; what goes wrong is an exception.
+/// Runs the command line `liftc` with these arguments; errors become exceptions.
 #[pyfunction]
 fn command_line(py: Python<'_>, arguments: Vec<String>) -> PyResult<()> {
     let arguments = std::iter::once("liftc".to_owned()).chain(arguments).map(Into::into);

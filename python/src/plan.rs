@@ -1,4 +1,4 @@
-//! Plans for samples of any type.
+//! The native class of plans, for any sample type.
 
 use crate::array::Array;
 use crate::dlpack::Place;
@@ -12,13 +12,13 @@ use lifting::{
 use pyo3::prelude::*;
 use std::sync::Mutex;
 
-/// A plan, and workspaces that no execution has at the moment.
+/// A plan and its idle workspaces.
 pub struct Typed<T: Sample> {
     pub plan: lifting::Plan<T>,
     spare: Mutex<Vec<Workspace<T>>>,
 }
 
-/// What to execute.
+/// Transform to execute.
 #[derive(Clone, Copy)]
 pub enum Operation {
     Forward,
@@ -65,7 +65,7 @@ impl<T: Sample> Typed<T> {
         mut target: Array<T>,
     ) -> PyResult<()> {
         py.detach(|| {
-            // SAFETY: the two do not meet, or it is one, of which the source is not used.
+            // SAFETY: the arrays share no memory, or are the same one; then only the target is used.
             let mut view = unsafe { target.target() };
             if in_place {
                 self.run_in_place(operation, &mut view)
@@ -76,7 +76,7 @@ impl<T: Sample> Typed<T> {
         .map_err(plan_error)
     }
 
-    /// Queues a transform of arrays on a GPU on the stream with that handle.
+    /// Queues a transform of GPU arrays on the stream with that handle.
     fn on_device(
         &self,
         py: Python<'_>,
@@ -88,11 +88,13 @@ impl<T: Sample> Typed<T> {
     ) -> PyResult<()> {
         let device = &self.plan.recipe().device;
         let Ok(plan) = self.plan.cuda() else {
-            let advice = format!("make it with device=\"cuda:{ordinal}\", or copy them to this machine's memory");
-            return Err(wrong(format!("the arrays are on GPU {ordinal}, and the plan is on {device}: {advice}")));
+            let advice = format!("make it with device=\"cuda:{ordinal}\", or copy them to host memory");
+            return Err(wrong(format!("the arrays are on GPU {ordinal}, but the plan is on {device}: {advice}")));
         };
         if plan.device().ordinal() != ordinal {
-            return Err(wrong(format!("the arrays are on GPU {ordinal}, and the plan is on {device}")));
+            return Err(wrong(format!(
+                "the arrays are on GPU {ordinal}, but the plan is on {device}: copy them there"
+            )));
         }
         let (data, coefficients) = (self.plan.shape(), self.plan.coefficient_shape());
         let shapes = match transform {
@@ -108,7 +110,7 @@ impl<T: Sample> Typed<T> {
             }
             if !array.is_contiguous() {
                 return Err(wrong(
-                    "arrays on a GPU must be contiguous: copy it first, with `.contiguous()` or \
+                    "arrays on a GPU must be contiguous: copy them first, with `.contiguous()` or \
                      `cupy.ascontiguousarray`"
                         .into(),
                 ));
@@ -118,7 +120,7 @@ impl<T: Sample> Typed<T> {
             return Err(wrong("the transform needs scratch memory on the GPU".into()));
         }
         let [source, target] = arrays.map(|array| array.address() as u64);
-        // SAFETY: shapes, places and layout were checked; their library frees arrays in the order of the stream.
+        // SAFETY: shapes, device and layout were checked; the arrays' library frees memory in stream order.
         py.detach(|| unsafe { plan.execute_with_scratch(transform, stream as _, source, target, scratch) })
             .map_err(plan_error)
     }
@@ -140,11 +142,11 @@ impl Operation {
             "inverse" => Operation::Inverse(level),
             "adjoint" => Operation::Adjoint,
             "inverse_adjoint" => Operation::InverseAdjoint,
-            _ => return Err(format!("no transform is called `{name}`")),
+            _ => return Err(format!("unknown transform `{name}`")),
         })
     }
 
-    /// What errors call source and target.
+    /// Names of source and target in errors.
     fn ends(self) -> [&'static str; 2] {
         match self {
             Operation::Forward | Operation::InverseAdjoint => ["the data", "the coefficients"],
@@ -164,7 +166,7 @@ impl Operation {
     }
 }
 
-/// A plan for one of the types of samples.
+/// A plan for any sample type.
 pub enum Any {
     F16(Typed<f16>),
     Bf16(Typed<bf16>),
@@ -175,7 +177,7 @@ pub enum Any {
     I64(Typed<i64>),
 }
 
-/// The same expression for a plan of each type.
+/// Evaluates an expression for the plan of any sample type.
 macro_rules! each {
     ($any:expr, $typed:ident => $body:expr) => {
         match $any {
@@ -192,7 +194,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Any {
-    /// What was said of a plan, for samples of that type.
+    /// Builds a plan for samples of that type.
     pub fn build(builder: PlanBuilder<'_>, kind: SampleType, device: &Device) -> Result<Any, PlanError> {
         macro_rules! build {
             ($variant:ident) => {
@@ -211,7 +213,7 @@ impl Any {
     }
 }
 
-/// A prepared transform of arrays of one shape and type of samples.
+/// A prepared transform for arrays of one shape and sample type.
 #[pyclass(frozen, module = "lifting._lifting")]
 pub struct Plan {
     any: Any,
@@ -223,7 +225,7 @@ impl From<Any> for Plan {
     }
 }
 
-/// Name, level, high along which axes, offset, shape, step of a sub-band.
+/// Sub-band: name, level, and per axis whether it is high, offset, shape and step.
 type Band = (String, u32, Vec<bool>, Vec<usize>, Vec<usize>, Vec<usize>);
 
 fn band(b: lifting::Subband) -> Band {
@@ -234,7 +236,7 @@ fn wrong(message: String) -> PyErr {
     LiftingError::new_err(message)
 }
 
-/// A device by name: `cpu`, `cuda`, `cuda:1`, `best`, `interpreter`.
+/// Finds a device by name: `cpu`, `cuda`, `cuda:1`, `best` or `interpreter`.
 pub fn device(name: &str, threads: Option<usize>) -> PyResult<Device> {
     match (name, name.strip_prefix("cuda:").map(str::parse)) {
         ("cpu", _) => Ok(threads.map_or_else(Device::cpu, Device::cpu_with_threads)),
@@ -248,11 +250,11 @@ pub fn device(name: &str, threads: Option<usize>) -> PyResult<Device> {
 
 #[pymethods]
 impl Plan {
-    /// `levels` has an entry for each axis.
+    /// Builds a plan; `levels` has an entry per axis.
     #[new]
     #[pyo3(signature = (scheme, shape, levels, dtype, *, boundary=None, axis_order=None, origins=None, profile=None,
                         layout="mallat", pad=false, tile=None, device="cpu", threads=None))]
-    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn new(
         py: Python<'_>,
         scheme: &Scheme,
@@ -312,12 +314,12 @@ impl Plan {
         each!(&self.any, typed => typed.plan.coefficient_shape().to_vec())
     }
 
-    /// Shape of the low band after so many levels.
+    /// Shape of the low band after `level` levels.
     fn level_shape(&self, level: u32) -> PyResult<Vec<usize>> {
         each!(&self.any, typed => typed.plan.level_shape(level).map(<[usize]>::to_vec)).map_err(plan_error)
     }
 
-    /// The sub-bands, coarsest first.
+    /// Sub-bands, coarsest first.
     fn subbands(&self) -> Vec<Band> {
         each!(&self.any, typed => typed.plan.subbands().map(band).collect())
     }
@@ -328,7 +330,7 @@ impl Plan {
         each!(&self.any, typed => typed.plan.tiles().map(tile).collect())
     }
 
-    /// What it does, and why.
+    /// The plan's decisions and their reasons, as text.
     fn recipe(&self) -> String {
         each!(&self.any, typed => typed.plan.recipe().to_string())
     }
@@ -348,13 +350,13 @@ impl Plan {
         each!(&self.any, typed => typed.plan.recipe().device.clone())
     }
 
-    /// Number of the CUDA device that it is for.
+    /// Number of the plan's CUDA device.
     #[getter]
     fn gpu(&self) -> Option<usize> {
         each!(&self.any, typed => typed.plan.cuda().ok().map(|plan| plan.device().ordinal()))
     }
 
-    /// Bytes of device memory that a transform needs besides its arrays, on a CUDA device.
+    /// Bytes of scratch memory that a transform needs on a CUDA device.
     fn scratch_bytes(&self, name: &str, level: u32) -> PyResult<usize> {
         let operation = Operation::named(name, level).map_err(wrong)?;
         each!(&self.any, typed => {
@@ -363,10 +365,10 @@ impl Plan {
         })
     }
 
-    /// Runs the transform of that name. Arrays on a GPU are ready for `stream` and written on it, which is not waited
-    /// for; `scratch` is the address of as many bytes there as the transform needs.
+    /// Runs the transform of that name. Work on GPU arrays is queued on `stream` and not waited for; `scratch` is the
+    /// address of the transform's scratch memory there.
     #[pyo3(signature = (name, source, target, level=0, stream=None, scratch=0))]
-    #[expect(clippy::too_many_arguments, reason = "Python's half gives them all")]
+    #[expect(clippy::too_many_arguments, reason = "the Python wrapper passes them all")]
     fn run(
         &self,
         py: Python<'_>,
@@ -385,7 +387,7 @@ impl Plan {
             let in_place = matches!(operation, Operation::Forward | Operation::Inverse(0)) && source.is(&target);
             if !in_place && source.meets(&target) {
                 let which = format!("{from} and {to} share memory");
-                return Err(wrong(format!("{which}, and are not the same array: give another `out`")));
+                return Err(wrong(format!("{which}, but are not the same array: pass another `out`")));
             }
             match (source.place(), target.place()) {
                 (Place::Host, Place::Host) => typed.on_host(py, operation, in_place, &source, target),
@@ -393,8 +395,8 @@ impl Plan {
                     let stream = stream.unwrap_or(0);
                     typed.on_device(py, operation.transform(in_place), [&source, &target], a, stream, scratch)
                 }
-                (Place::Host, _) => Err(wrong(format!("{from} is in this machine's memory, and {to} on a GPU"))),
-                _ => Err(wrong(format!("{from} is on a GPU, and {to} is not on the same one"))),
+                (Place::Host, _) => Err(wrong(format!("{from} is in host memory, but {to} is on a GPU"))),
+                _ => Err(wrong(format!("{from} is on a GPU, but {to} is not on the same one"))),
             }
         })
     }

@@ -1,4 +1,4 @@
-//! Wavelets.
+//! The native class of wavelets: lookup, compilation, filters and reports.
 
 use crate::{LanguageError, LiftingError, compile_error};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 #[pyclass(frozen, module = "lifting._lifting")]
 pub struct Scheme {
     pub inner: lifting::Scheme,
-    /// What takes longer to find than a level to be planned.
+    /// Cached because computing it takes longer than planning a level.
     filter_length: OnceLock<usize>,
 }
 
@@ -20,7 +20,7 @@ impl From<lifting::Scheme> for Scheme {
 
 #[pymethods]
 impl Scheme {
-    /// The wavelet of the catalogue that is called so.
+    /// Finds a wavelet of the catalogue by name.
     #[staticmethod]
     fn find(name: &str) -> PyResult<Scheme> {
         let found = lifting::catalogue::find(name);
@@ -33,7 +33,7 @@ impl Scheme {
         })
     }
 
-    /// All wavelets of a text; `name` is what errors call it.
+    /// Compiles a text into its wavelets; errors call the text `name`.
     #[staticmethod]
     fn compile(text: &str, name: &str) -> PyResult<Vec<Scheme>> {
         let schemes = lifting::compile(text).map_err(|error| compile_error(name, error))?;
@@ -71,7 +71,7 @@ impl Scheme {
         self.inner.profiles().iter().map(|profile| profile.format.name()).collect()
     }
 
-    /// Its text in the language.
+    /// Text in the Lifting language.
     #[getter]
     fn text(&self) -> String {
         lifting_dsl::print_scheme(&self.inner)
@@ -82,30 +82,30 @@ impl Scheme {
         *self.filter_length.get_or_init(|| self.inner.filter_length())
     }
 
-    /// How many samples of the signal the steps, one after the other, look to either side at most: an even number.
+    /// Halo in samples: the farthest sample, to either side, that the steps together read; an even number.
     #[getter]
     fn reach(&self) -> i64 {
         let pairs = |(first, last): (i32, i32)| i64::from(first).abs().max(i64::from(last).abs()) + 1;
         2 * self.inner.steps().iter().filter_map(lifting_dsl::Step::index_support).map(pairs).sum::<i64>()
     }
 
-    /// Analysis and synthesis filters, low then high: position of the first tap, and taps.
+    /// Analysis and synthesis filters, low then high: the first tap's position, and the taps.
     fn filters(&self) -> [(i64, Vec<f64>); 4] {
         self.inner.filters()
     }
 
-    /// Vanishing moments of analysis and of synthesis, and how far from orthonormal it is.
+    /// Vanishing moments of analysis and of synthesis, and the deviation from orthonormality.
     fn moments(&self) -> (u32, u32, f64) {
         let analysis = lifting_dsl::analysis::analyse(&self.inner);
         (analysis.moments, analysis.dual_moments, analysis.orthogonality)
     }
 
-    /// What the wavelet is good for, as text.
+    /// A report as text, with gains of `levels` levels.
     fn show(&self, levels: u32) -> PyResult<String> {
         liftc::describe(&self.inner, levels).map_err(|failure| LanguageError::new_err(failure.render(false, 100)))
     }
 
-    /// Its functions, frequency responses and steps, as SVG.
+    /// SVG figure of functions, frequency responses and steps.
     fn svg(&self, millimetres: f64) -> String {
         liftc::svg(&self.inner, millimetres)
     }

@@ -173,7 +173,7 @@ def test_nothing_and_one_sample():
         (lambda: lj.forward(jnp.zeros((4, 4)), levels=-1), "cannot be negative"),
         (lambda: jax.jit(lambda x: lj.forward(x, "dd137"))(jnp.zeros((4, 4))), "integer"),
         (lambda: jax.grad(lambda x: lj.forward(x, "cdf79").sum())(jnp.zeros((4, 4))), "did you mean cdf97"),
-        (lambda: lj.with_bands(jnp.zeros((4, 4)), {"HH2": 0}), "unknown sub-band 'HH2'; choose one of LL1, HL1, LH1, HH1"),
+        (lambda: lj.with_bands(jnp.zeros((4, 4)), {"HH2": 0}), "sub-band 'HH2'; choose one of LL1, HL1, LH1, HH1"),
     ],
 )
 def test_errors_when_it_is_traced(make, message):
@@ -193,20 +193,20 @@ def foreign(results=1, shape=(4, 4), dtype="float32", argument="float32", **chan
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"transform": "forwards"}, "no transform is called `forwards`"),
+        ({"transform": "forwards"}, "unknown transform `forwards`"),
         ({"wavelet": "cdf79"}, "did you mean cdf97"),
         ({"wavelet": "wavelet mine { domain real; odd -= odd[0]; }"}, "lifting: .*odd"),
         ({"wavelet": None}, "the call has no attribute `wavelet`"),
         ({"wavelet": np.int32(1)}, "the call has no attribute `wavelet`"),
         ({"boundary": "mirror"}, "mirror"),
-        ({"rank": np.int32(3)}, "3 axes cannot be transformed of an array that has 2"),
+        ({"rank": np.int32(3)}, "invalid number of axes 3: the array allows 1 to 2"),
         ({"rank": np.float32(1.5)}, "the attribute `rank` must be an integer"),
-        ({"levels": np.int64(-1)}, "there cannot be -1 levels"),
-        ({"shape": (4, 5)}, r"of the shape and type of what is given, \[4, 4\] .* and is \[4, 5\]"),
-        ({"dtype": "float64"}, "of the shape and type of what is given"),
-        ({"argument": "uint8", "dtype": "uint8"}, "samples cannot be of XLA's type 6"),
+        ({"levels": np.int64(-1)}, "invalid level count -1"),
+        ({"shape": (4, 5)}, r"the shape and type of the argument, \[4, 4\] .* but has \[4, 5\]"),
+        ({"dtype": "float64"}, "the shape and type of the argument"),
+        ({"argument": "uint8", "dtype": "uint8"}, "unsupported XLA sample type 6"),
         ({"argument": "int32", "dtype": "int32"}, "lifting: .*integer|lifting: .*real"),
-        ({"results": 3}, "a transform takes one array and makes one"),
+        ({"results": 3}, "a transform must have one argument"),
     ],
 )
 def test_errors_that_xla_tells(changed, message):
@@ -257,5 +257,5 @@ def test_work_on_a_gpu_is_captured():
 @pytest.mark.gpu
 def test_errors_on_a_gpu():
     gpu = need_jax_gpu(jax)
-    with jax.default_device(gpu), pytest.raises(jax.errors.JaxRuntimeError, match="there cannot be -1 levels"):
+    with jax.default_device(gpu), pytest.raises(jax.errors.JaxRuntimeError, match="invalid level count -1"):
         foreign(levels=np.int32(-1)).block_until_ready()

@@ -72,7 +72,7 @@ def test_types_missing_bands_and_errors():
     assert np.array_equal(some, all_of_them)
     with pytest.raises(lifting.LiftingError, match="unsupported sample type int"):
         lj.wavedec2(np.ones((4, 4), "int32"), "haar")
-    with pytest.raises(lifting.LiftingError, match="2 axes cannot be transformed"):
+    with pytest.raises(lifting.LiftingError, match="invalid number of axes 2"):
         lj.wavedec2(np.ones(4), "haar")
 
 

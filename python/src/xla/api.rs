@@ -1,18 +1,18 @@
-//! XLA's interface for foreign functions in C, as far as handlers of ours need it: `xla/ffi/api/c_api.h`, version 0.
+//! XLA's C interface for foreign functions, as far as the handlers need it: `xla/ffi/api/c_api.h`, version 0.
 //!
-//! All structures of it begin with their size, which is checked where one is read: newer versions append fields only.
+//! All structures begin with their size, which is checked before they are read: newer versions only append fields.
 
 use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
 
-/// What each structure begins with.
+/// First fields of each structure.
 #[repr(C)]
 pub struct Header {
     pub size: usize,
     pub extension: *mut Extension,
 }
 
-/// A list of what else is asked for.
+/// Linked list of further requests.
 #[repr(C)]
 pub struct Extension {
     pub size: usize,
@@ -20,7 +20,7 @@ pub struct Extension {
     pub next: *mut Extension,
 }
 
-/// The kind of a [`MetadataExtension`].
+/// Kind of a [`MetadataExtension`].
 pub const METADATA: i32 = 1;
 
 #[repr(C)]
@@ -30,7 +30,7 @@ pub struct Version {
     pub minor: i32,
 }
 
-/// What XLA wants to know of a handler before it is called; newer versions have more at the end.
+/// Handler metadata, which XLA requests before the first call; newer versions append fields.
 #[repr(C)]
 pub struct Metadata {
     pub size: usize,
@@ -38,7 +38,7 @@ pub struct Metadata {
     pub traits: u32,
 }
 
-/// Calls launch the same work each time, which may be captured and replayed.
+/// Trait of handlers that launch the same work at each call, so that it may be captured and replayed.
 pub const COMMAND_BUFFER_COMPATIBLE: u32 = 1;
 
 #[repr(C)]
@@ -47,15 +47,15 @@ pub struct MetadataExtension {
     pub metadata: *mut Metadata,
 }
 
-/// An error, which XLA owns.
+/// Error owned by XLA.
 pub enum Error {}
-/// What an execution knows of itself.
+/// Execution context.
 pub enum Context {}
 
 #[repr(C)]
 pub struct CreateError {
     pub header: Header,
-    /// A C string, which is copied.
+    /// C string; XLA copies it.
     pub message: *const c_char,
     pub code: i32,
 }
@@ -67,7 +67,7 @@ pub const INTERNAL: i32 = 13;
 pub struct GetStream {
     pub header: Header,
     pub context: *mut Context,
-    /// Out: a `CUstream`.
+    /// Output: a `CUstream`.
     pub stream: *mut c_void,
 }
 
@@ -75,14 +75,14 @@ pub struct GetStream {
 pub struct GetOrdinal {
     pub header: Header,
     pub context: *mut Context,
-    /// Out.
+    /// Output: number of the device.
     pub ordinal: i32,
 }
 
 type Function<T> = unsafe extern "C" fn(*mut T) -> *mut Error;
 type Unused = *const c_void;
 
-/// XLA's functions.
+/// Table of XLA's functions.
 #[repr(C)]
 pub struct Api {
     pub header: Header,
@@ -104,7 +104,7 @@ pub struct Buffer {
     pub shape: *const i64,
 }
 
-/// Types of samples.
+/// Sample types.
 pub mod sample {
     pub const S16: i32 = 3;
     pub const S32: i32 = 4;
@@ -123,7 +123,7 @@ pub mod sample {
 pub struct Buffers {
     pub header: Header,
     pub count: i64,
-    /// [`BUFFER`], each.
+    /// Kind of each entry: [`BUFFER`].
     pub kinds: *const i32,
     pub buffers: *const *const Buffer,
 }
@@ -148,14 +148,14 @@ pub struct Attributes {
     pub count: i64,
     pub kinds: *const i32,
     pub names: *const *const Bytes,
-    /// A [`Scalar`], or [`Bytes`] where it is a string.
+    /// Each is a [`Scalar`], or [`Bytes`] for a string.
     pub values: *const *const c_void,
 }
 
 pub const SCALAR: i32 = 3;
 pub const STRING: i32 = 4;
 
-/// A call of a handler.
+/// Call of a handler.
 #[repr(C)]
 pub struct CallFrame {
     pub header: Header,
@@ -168,12 +168,12 @@ pub struct CallFrame {
     future: Unused,
 }
 
-/// Up to what is read of a call, and of the functions for a handler on a CPU and on a GPU.
+/// Bytes read of a call, and of the function table by handlers on a CPU and on a GPU.
 pub const FRAME_SIZE: usize = offset_of!(CallFrame, future);
 pub const CPU_API_SIZE: usize = offset_of!(Api, get_message_to_register_handler);
 pub const GPU_API_SIZE: usize = offset_of!(Api, get_ordinal) + size_of::<Unused>();
 
-// As a C compiler lays them out, of the header of version 0.3.
+// The layout that a C compiler gives the header of version 0.3.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(FRAME_SIZE == 168 && offset_of!(CallFrame, arguments) == 40 && offset_of!(CallFrame, attributes) == 120);

@@ -1,12 +1,12 @@
-//! XLA has its CPU threads take denormal numbers for zeros. Plans know denormal numbers, wherever they run.
+//! Denormal numbers on XLA's CPU threads, which flush them by default; plans need them on every device.
 
-/// While it lives, the thread computes with denormal numbers; then it does as before.
+/// Guard that disables flushing on the current thread; dropping it restores the previous setting.
 pub struct Known(u64);
 
 impl Known {
     pub fn here() -> Known {
         let before = register::read();
-        // SAFETY: these are the bits that Rust expects.
+        // SAFETY: Rust expects these bits to be clear.
         unsafe { register::write(before & !register::FLUSHES) };
         Known(before)
     }
@@ -14,7 +14,7 @@ impl Known {
 
 impl Drop for Known {
     fn drop(&mut self) {
-        // SAFETY: as the thread had it.
+        // SAFETY: this is the thread's previous value.
         unsafe { register::write(self.0) };
     }
 }
@@ -23,12 +23,12 @@ impl Drop for Known {
 mod register {
     use std::arch::asm;
 
-    /// Results to zero, operands to zero.
+    /// MXCSR bits FTZ (results) and DAZ (operands).
     pub const FLUSHES: u64 = 1 << 15 | 1 << 6;
 
     pub fn read() -> u64 {
         let mut value = 0u32;
-        // SAFETY: stores the register to a place of its size.
+        // SAFETY: stores the register to a variable of its size.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack, preserves_flags)) };
         value.into()
     }
@@ -46,7 +46,7 @@ mod register {
 mod register {
     use std::arch::asm;
 
-    /// Of 32 and 64 bits, and of 16.
+    /// FPCR bits FZ (32 and 64 bits) and FZ16 (16 bits).
     pub const FLUSHES: u64 = 1 << 24 | 1 << 19;
 
     pub fn read() -> u64 {
@@ -66,7 +66,7 @@ mod register {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod register {
-    /// Nothing is known of such a processor.
+    /// No flush bits are known for this processor.
     pub const FLUSHES: u64 = 0;
 
     pub fn read() -> u64 {

@@ -1,10 +1,16 @@
-//! Levels as PyWavelets has them, as XLA calls them on a CPU and on CUDA devices.
+//! XLA handlers of PyWavelets' levels, on a CPU and on CUDA devices.
 //!
-//! Attributes say which level is wanted: `transform` (`forward` and `inverse_adjoint` take an array to bands, `inverse`
-//! and `adjoint` bands to an array), `wavelet`, `modes` (names for the last axes, with commas), and `shape`, the
-//! lengths of these axes, of bands for `inverse` and `inverse_adjoint`, else of the data. Bands are
-//! windows of the one result. On a GPU they are windows of what is given as well, which has zeros around them; and what
-//! is restored is all of the result.
+//! The call's attributes select the level:
+//!
+//! | attribute | value |
+//! |---|---|
+//! | `transform` | `forward`, `inverse_adjoint`: data to bands; `inverse`, `adjoint`: bands to data |
+//! | `wavelet` | a name, or a text in the language |
+//! | `modes` | names for the last axes, separated by commas |
+//! | `shape` | lengths of these axes: of bands for `inverse` and `inverse_adjoint`, else of the data |
+//!
+//! Output bands are windows of the single result. On a GPU, input bands are windows too, of an argument with zeros
+//! around them, and restored data fills the result.
 
 use super::{Buffer, Call, Failure, Kept, aligned, api, sample, scheme_of, scratch_bytes, shape, text};
 use crate::LiftingError;
@@ -16,12 +22,12 @@ use lifting::{Device, SampleType, Strided};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// What tells a level from others.
+/// Key of a level in the cache.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     wavelet: String,
     modes: String,
-    /// All axes that are not transformed as one, and those that are.
+    /// The batch axes merged into one, then the transformed axes.
     shape: Vec<usize>,
     sample: SampleType,
     of_bands: bool,
@@ -32,12 +38,12 @@ static LEVELS: Kept<Key, Any> = Kept::new();
 static PLANS: Kept<Key, plan::Any> = Kept::new();
 
 impl Key {
-    /// For what a call's attributes say of an array of that shape.
+    /// The key of a call, for an array of shape `found`.
     fn of(call: &Call<'_>, found: &[usize], sample: SampleType, gpu: Option<usize>) -> Result<Key, Failure> {
         let lengths: Vec<usize> =
             call.string("shape")?.split(',').map(str::parse).collect::<Result<_, _>>().map_err(text)?;
         let Some(batch) = found.len().checked_sub(lengths.len()).map(|axes| found[..axes].iter().product()) else {
-            return Err(text(format!("{} axes of an array that has {}", lengths.len(), found.len())));
+            return Err(text(format!("`shape` has {} axes, but the array only {}", lengths.len(), found.len())));
         };
         Ok(Key {
             wavelet: call.string("wavelet")?.to_owned(),
@@ -57,18 +63,18 @@ impl Key {
         Any::new(&scheme, &self.shape, &modes, self.sample, self.of_bands, &device)
     }
 
-    /// The level, made at the first call.
+    /// The level; the first call makes it.
     fn level(self) -> Result<Arc<Any>, String> {
         LEVELS.get(self, Key::make)
     }
 
-    /// The plan of a level on a GPU, made at the first call.
+    /// The plan of a level on a GPU; the first call makes it.
     fn plan(self) -> Result<Arc<plan::Any>, String> {
         PLANS.get(self, |key| key.make()?.device_plan(key.of_bands))
     }
 }
 
-/// Whether lengths are those of bands.
+/// Whether `shape` has the lengths of bands.
 fn of_bands(operation: Operation) -> bool {
     matches!(operation, Operation::Inverse(_) | Operation::InverseAdjoint)
 }
@@ -77,16 +83,16 @@ fn of_bands(operation: Operation) -> bool {
 pub(super) fn on_cpu(call: &Call<'_>) -> Result<(), Failure> {
     let (given, results) = call.buffers()?;
     let ([first, ..], [result]) = (&given[..], &results[..]) else {
-        return Err(text("a level takes an array, or bands, and makes one array"));
+        return Err(text("a level must have at least one argument and exactly one result"));
     };
     let (found, of) = (shape(first), sample(first)?);
     let same = |buffer: &&api::Buffer| shape(buffer) == found && buffer.sample == first.sample && aligned(buffer);
     if of.1 || !given.iter().all(same) || result.sample != first.sample || !aligned(result) {
-        return Err(text("arrays of a level have one shape, and one type of real samples"));
+        return Err(text("arrays of a level must be aligned, of one shape and of one real sample type"));
     }
     let samples = shape(result).iter().product();
     if samples == 0 || given.iter().any(|buffer| buffer.data == result.data) {
-        return if samples == 0 { Ok(()) } else { Err(text("what is given and the result share memory")) };
+        return if samples == 0 { Ok(()) } else { Err(text("an argument and the result share memory")) };
     }
     let operation = call.operation()?;
     let (split, adjoint) = match operation {
@@ -99,7 +105,7 @@ pub(super) fn on_cpu(call: &Call<'_>) -> Result<(), Failure> {
     let given_shape = [&[key.shape[0]], &found[found.len() + 1 - key.shape.len()..]].concat();
     let strides = contiguous(&given_shape);
     each!(&*key.level()?, typed => {
-        // SAFETY: XLA owns all arrays, dense and of these shapes, and what is written is none of the others.
+        // SAFETY: XLA owns all arrays, contiguous and of these shapes, and the result is none of the arguments.
         let (views, target) = unsafe {
             let view = |buffer: &&api::Buffer| Strided::new(buffer.data.cast_const().cast(), &given_shape, &strides);
             (given.iter().map(view).collect::<Vec<_>>(), std::slice::from_raw_parts_mut(result.data.cast(), samples))
@@ -112,11 +118,11 @@ pub(super) fn on_cpu(call: &Call<'_>) -> Result<(), Failure> {
     })
 }
 
-/// The plan for the arrays of a call on a GPU; `None` if there is nothing in them.
+/// The plan for the arrays of a call on a GPU; `None` if they are empty.
 fn planned(call: &Call<'_>, given: &Buffer, result: &Buffer) -> Result<Option<Arc<plan::Any>>, Failure> {
     let (found, (sample, complex)) = (shape(given), sample(given)?);
     if complex || result.sample != given.sample || !aligned(given) || !aligned(result) {
-        return Err(text("arrays of a level have one type of real samples"));
+        return Err(text("arrays of a level must be aligned and of one real sample type"));
     }
     if found.contains(&0) || shape(result).contains(&0) {
         return Ok(None);
@@ -132,16 +138,16 @@ fn planned(call: &Call<'_>, given: &Buffer, result: &Buffer) -> Result<Option<Ar
         let axes = shape(buffer);
         let last = axes.len().checked_sub(expected.len() - 1).map(|batch| axes.split_at(batch));
         if last.is_none_or(|(batch, last)| batch.iter().product::<usize>() != expected[0] || last != &expected[1..]) {
-            return Err(text(format!("an array of a level must have shape {expected:?}, and has {axes:?}")));
+            return Err(text(format!("an array of a level must have shape {expected:?}, but has {axes:?}")));
         }
     }
     if given.data == result.data {
-        return Err(text("what is given and the result share memory"));
+        return Err(text("the argument and the result share memory"));
     }
     Ok(Some(plan))
 }
 
-/// Makes the plan, before work is captured.
+/// Makes the plan before graph capture.
 pub(super) fn prepare_on_gpu(call: &Call<'_>) -> Result<(), Failure> {
     let (given, results) = call.arrays()?;
     match planned(call, given, results[0])? {
@@ -154,14 +160,14 @@ pub(super) fn prepare_on_gpu(call: &Call<'_>) -> Result<(), Failure> {
 pub(super) fn on_gpu(call: &Call<'_>) -> Result<(), Failure> {
     let (given, results) = call.arrays()?;
     match planned(call, given, results[0])? {
-        // SAFETY: arrays of that device, dense and of the plan's shapes, and two.
+        // SAFETY: the arrays are on that device, contiguous, of the plan's shapes, and distinct.
         Some(plan) => unsafe { call.queue(&plan, given, &results) },
         None => Ok(()),
     }
 }
 
-/// Makes the plan of a level on a CUDA device, for an array of that shape in which all axes that are not transformed
-/// are one, and says how many bytes of scratch memory the call's second result has.
+/// Makes the plan of a level on a CUDA device and returns the bytes of its scratch memory, the call's second result.
+/// `shape` has the batch axes merged into one.
 #[pyfunction]
 pub fn xla_level_scratch_bytes(
     py: Python<'_>,

@@ -1,12 +1,19 @@
-//! What JAX calls: handlers of XLA's foreign functions, which execute plans on a CPU and on CUDA devices.
+//! XLA handlers for JAX: foreign functions that execute plans on a CPU and on CUDA devices.
 //!
-//! A call says by its attributes which plan it wants, so that what XLA has compiled can be kept and sent elsewhere:
-//! `transform` (`forward`, `inverse`, `adjoint`, `inverse_adjoint`), `wavelet` (a name, or a text in the language),
-//! `rank` (how many of the last axes are transformed), `levels`, `boundary` (a rule, or nothing for the wavelet's own).
-//! Its argument is an array, its result one of the same shape; on a GPU a second result is scratch memory. What is
-//! wrong becomes XLA's error, with its text.
+//! A call's attributes select the plan, so that compiled programs can be stored and run in other processes:
 //!
-//! Plans are kept for as long as the process lives, as JAX keeps what it compiled: captured graphs refer to kernels.
+//! | attribute | value |
+//! |---|---|
+//! | `transform` | `forward`, `inverse`, `adjoint` or `inverse_adjoint` |
+//! | `wavelet` | a name, or a text in the language |
+//! | `rank` | number of transformed axes, the last ones |
+//! | `levels` | number of levels |
+//! | `boundary` | a border rule; empty for the wavelet's own |
+//!
+//! The argument is an array and the result one of the same shape; on a GPU a second result is scratch memory. Errors
+//! are returned to XLA with their text.
+//!
+//! Plans live as long as the process, like JAX's compiled programs: captured graphs refer to their kernels.
 
 mod api;
 mod denormals;
@@ -27,12 +34,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What tells a plan from others.
+/// Key of a plan in the cache.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     wavelet: String,
     boundary: String,
-    /// All axes that are not transformed as one, those that are, and an axis of 2 if samples are complex.
+    /// The batch axes merged into one, the transformed axes, and an axis of 2 for complex samples.
     shape: Vec<usize>,
     levels: Vec<u32>,
     sample: SampleType,
@@ -41,7 +48,7 @@ struct Key {
 
 static PLANS: Kept<Key, Any> = Kept::new();
 
-/// What is made at the first call that needs it.
+/// Cache of values that are made on first use and never dropped.
 struct Kept<K, V>(Mutex<Option<HashMap<K, Arc<V>>>>);
 
 impl<K: Eq + Hash, V> Kept<K, V> {
@@ -49,7 +56,7 @@ impl<K: Eq + Hash, V> Kept<K, V> {
         Kept(Mutex::new(None))
     }
 
-    /// That of a key. It is made unlocked: of what several callers make at once, one is kept.
+    /// The value of a key. It is made without the lock; of values made concurrently, the first one is kept.
     fn get(&self, key: K, make: impl FnOnce(&K) -> Result<V, String>) -> Result<Arc<V>, String> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = lock().get_or_insert_default().get(&key) {
@@ -61,7 +68,7 @@ impl<K: Eq + Hash, V> Kept<K, V> {
 }
 
 impl Key {
-    /// For arrays of that shape, of which the last `rank` axes are transformed.
+    /// The key for arrays of that shape, along their last `rank` axes.
     fn new(
         (wavelet, boundary): (&str, &str),
         (rank, levels): (i64, i64),
@@ -71,9 +78,10 @@ impl Key {
     ) -> Result<Key, String> {
         let axes = shape.len();
         let Some(rank) = usize::try_from(rank).ok().filter(|rank| (1..=axes).contains(rank)) else {
-            return Err(format!("{rank} axes cannot be transformed of an array that has {axes}"));
+            return Err(format!("invalid number of axes {rank}: the array allows 1 to {axes}"));
         };
-        let levels = u32::try_from(levels).map_err(|_| format!("there cannot be {levels} levels"))?;
+        let levels =
+            u32::try_from(levels).map_err(|_| format!("invalid level count {levels}: it must be at least 0"))?;
         let (batch, whole) = shape.split_at(axes - rank);
         let parts: &[usize] = if complex { &[2] } else { &[] };
         let shape = [&[batch.iter().product()], whole, parts].concat();
@@ -81,7 +89,7 @@ impl Key {
         Ok(Key { wavelet: wavelet.into(), boundary: boundary.into(), shape, levels, sample, gpu })
     }
 
-    /// The plan, made at the first call.
+    /// The plan; the first call makes it.
     fn plan(self) -> Result<Arc<Any>, String> {
         PLANS.get(self, Key::make)
     }
@@ -97,7 +105,7 @@ impl Key {
     }
 }
 
-/// The wavelet of a name or of a text in the language.
+/// Finds the wavelet of a name, or compiles a text in the language.
 fn scheme_of(wavelet: &str) -> Result<lifting::Scheme, String> {
     let scheme = if wavelet.contains('{') {
         lifting::compile(wavelet).map_err(|error| error.to_string())?.into_iter().next()
@@ -107,7 +115,7 @@ fn scheme_of(wavelet: &str) -> Result<lifting::Scheme, String> {
     Ok(scheme.ok_or("the text has no wavelet")?)
 }
 
-/// Why a call did nothing.
+/// Failure of a call.
 enum Failure {
     Text(String),
     /// An error that XLA made itself.
@@ -124,53 +132,53 @@ fn text(error: impl std::fmt::Display) -> Failure {
     Failure::Text(error.to_string())
 }
 
-/// A call whose structures are as large as they are taken to be.
+/// A call whose structure sizes are checked.
 struct Call<'a>(&'a CallFrame);
 
 impl Call<'_> {
-    /// The arrays that are given, and those that are to be written to.
+    /// Argument arrays and result arrays.
     fn buffers(&self) -> Result<(Vec<&Buffer>, Vec<&Buffer>), Failure> {
         let read = |list: &api::Buffers| {
             let count = usize::try_from(list.count).unwrap_or(0);
-            // SAFETY: XLA says that so many are there; what is no buffer is not looked at.
+            // SAFETY: XLA promises `count` entries; only buffers are read.
             (0..count).map(|k| unsafe { (*list.kinds.add(k) == api::BUFFER).then(|| &**list.buffers.add(k)) }).collect()
         };
         let lists: [Option<Vec<&Buffer>>; 2] = [read(&self.0.arguments), read(&self.0.results)];
         match lists {
             [Some(given), Some(results)] => Ok((given, results)),
-            _ => Err(text("what is given and made are arrays")),
+            _ => Err(text("arguments and results must be arrays")),
         }
     }
 
-    /// The only array that is given, and all that are to be written to.
+    /// The only argument array, and the result arrays.
     fn arrays(&self) -> Result<(&Buffer, Vec<&Buffer>), Failure> {
         let (given, results) = self.buffers()?;
         if given.len() != 1 || !matches!(results.len(), 1 | 2) {
-            return Err(text("a transform takes one array and makes one, and on a GPU scratch memory as well"));
+            return Err(text("a transform must have one argument, and one result (on a GPU also scratch memory)"));
         }
         Ok((given[0], results))
     }
 
-    /// The attribute of that name and kind.
+    /// The value of the attribute of that name and kind.
     fn attribute(&self, name: &str, kind: i32) -> Result<*const c_void, Failure> {
         let list = &self.0.attributes;
         let found = (0..usize::try_from(list.count).unwrap_or(0)).find(|k| {
-            // SAFETY: XLA says that so many are there, each with a name of so many bytes.
+            // SAFETY: XLA promises `count` entries, each with a valid name.
             unsafe { *list.kinds.add(*k) == kind && bytes(*list.names.add(*k)) == name.as_bytes() }
         });
-        // SAFETY: as before.
+        // SAFETY: as above.
         found.map(|k| unsafe { *list.values.add(k) }).ok_or_else(|| text(format!("the call has no attribute `{name}`")))
     }
 
     fn string(&self, name: &str) -> Result<&str, Failure> {
         let value: *const Bytes = self.attribute(name, api::STRING)?.cast();
-        // SAFETY: that is what a string's value is, and it lives as long as the call.
+        // SAFETY: a string's value is `Bytes`, and lives as long as the call.
         std::str::from_utf8(unsafe { bytes(value) }).map_err(text)
     }
 
     fn integer(&self, name: &str) -> Result<i64, Failure> {
         let value: *const api::Scalar = self.attribute(name, api::SCALAR)?.cast();
-        // SAFETY: that is what a scalar's value is, of the type that it names.
+        // SAFETY: a scalar's value is `Scalar`, which names its type.
         unsafe {
             match (*value).sample {
                 api::sample::S32 => Ok(i64::from(*(*value).value.cast::<i32>())),
@@ -184,7 +192,7 @@ impl Call<'_> {
         Ok(Operation::named(self.string("transform")?, 0)?)
     }
 
-    /// The plan that is wanted, for arrays as `given`.
+    /// The plan of the call's attributes, for arrays like `given`.
     fn plan(&self, given: &Buffer, gpu: Option<usize>) -> Result<Arc<Any>, Failure> {
         let names = (self.string("wavelet")?, self.string("boundary")?);
         let numbers = (self.integer("rank")?, self.integer("levels")?);
@@ -194,12 +202,12 @@ impl Call<'_> {
     fn stream(&self) -> Result<*mut c_void, Failure> {
         let header = header(std::mem::offset_of!(api::GetStream, stream) + size_of::<usize>());
         let mut asked = api::GetStream { header, context: self.0.context, stream: null_mut() };
-        // SAFETY: the functions are there, which was checked.
+        // SAFETY: `handle` checked the size of the function table.
         given(unsafe { ((*self.0.api).get_stream)(&raw mut asked) })?;
         Ok(asked.stream)
     }
 
-    /// Number of the CUDA device.
+    /// Number of the call's CUDA device.
     fn ordinal(&self) -> Result<usize, Failure> {
         let header = header(std::mem::offset_of!(api::GetOrdinal, ordinal) + size_of::<i32>());
         let mut asked = api::GetOrdinal { header, context: self.0.context, ordinal: 0 };
@@ -215,10 +223,10 @@ impl Call<'_> {
         }
         let (operation, plan) = (self.operation()?, self.plan(given, None)?);
         each!(&*plan, typed => {
-            // With batch axes as one, and an axis for the parts of complex samples.
+            // The plan's shape has the batch axes merged, and an axis for the parts of complex samples.
             let shape = typed.plan.shape();
             let strides = contiguous(shape);
-            // SAFETY: XLA owns both arrays, dense and of that shape, which `same` checked, and they do not meet.
+            // SAFETY: XLA owns both arrays, contiguous and disjoint; `same` checked their shapes.
             let (source, mut target) = unsafe {
                 let source = Strided::new(given.data.cast_const().cast(), shape, &strides);
                 (source, StridedMut::new(results[0].data.cast(), shape, &strides))
@@ -227,7 +235,7 @@ impl Call<'_> {
         })
     }
 
-    /// Makes the plan for a CUDA device, before work is captured.
+    /// Makes the plan for a CUDA device before graph capture.
     fn prepare_on_gpu(&self) -> Result<(), Failure> {
         let (given, _) = self.arrays()?;
         if shape(given).contains(&0) {
@@ -244,14 +252,14 @@ impl Call<'_> {
             return Ok(());
         }
         let plan = self.plan(given, Some(self.ordinal()?))?;
-        // SAFETY: arrays of that device, dense and of the plan's shape, which `same` checked.
+        // SAFETY: the arrays are on that device, contiguous, and of the plan's shape, as `same` checked.
         unsafe { self.queue(&plan, given, &results) }
     }
 
     /// Queues a plan of a CUDA device on the call's stream; scratch memory is the second result.
     ///
     /// # Safety
-    /// The arrays must be those of the plan's device, dense, of its shapes, and two.
+    /// The arrays must be on the plan's device, contiguous, of its shapes, and distinct.
     unsafe fn queue(&self, plan: &Any, given: &Buffer, results: &[&Buffer]) -> Result<(), Failure> {
         let operation = self.operation()?;
         let needed = scratch_bytes(plan, operation)?;
@@ -266,16 +274,18 @@ impl Call<'_> {
         each!(plan, typed => {
             let on_device = typed.plan.cuda().map_err(text)?;
             let [source, target, scratch] = [given.data, results[0].data, scratch].map(|at| at as u64);
-            // SAFETY: passed on from the caller; XLA orders the use of arrays.
+            // SAFETY: by the caller's promise; XLA orders the use of the arrays.
             unsafe { on_device.execute_with_scratch(transform, stream.cast(), source, target, scratch) }.map_err(text)
         })
     }
 }
 
+/// The bytes of a span.
+///
 /// # Safety
-/// So many bytes must be there, for as long as they are looked at.
+/// The span must be valid for the lifetime of the result.
 unsafe fn bytes<'a>(span: *const Bytes) -> &'a [u8] {
-    // SAFETY: the caller vouches for it; an empty one may have no address.
+    // SAFETY: by the caller's promise; an empty span may have a null address.
     unsafe { if (*span).count == 0 { &[] } else { std::slice::from_raw_parts((*span).first, (*span).count) } }
 }
 
@@ -289,11 +299,11 @@ fn given(error: *mut api::Error) -> Result<(), Failure> {
 
 fn shape(buffer: &Buffer) -> Vec<usize> {
     let rank = usize::try_from(buffer.rank).unwrap_or(0);
-    // SAFETY: XLA says that there are so many.
+    // SAFETY: XLA promises `rank` entries.
     (0..rank).map(|axis| usize::try_from(unsafe { *buffer.shape.add(axis) }).unwrap_or(0)).collect()
 }
 
-/// The type of samples, and whether they are complex.
+/// Sample type, and whether samples are complex.
 fn sample(buffer: &Buffer) -> Result<(SampleType, bool), Failure> {
     use api::sample::{BF16, C64, C128, F16, F32, F64, S16, S32, S64};
     Ok(match buffer.sample {
@@ -306,26 +316,26 @@ fn sample(buffer: &Buffer) -> Result<(SampleType, bool), Failure> {
         F64 => (SampleType::F64, false),
         C64 => (SampleType::F32, true),
         C128 => (SampleType::F64, true),
-        other => return Err(text(format!("samples cannot be of XLA's type {other}"))),
+        other => return Err(text(format!("unsupported XLA sample type {other}"))),
     })
 }
 
-/// Checks that the result is as what is given, and elsewhere; whether there is nothing in them.
+/// Checks that the result has the argument's shape and type but other memory; returns whether the arrays are empty.
 fn same(given: &Buffer, result: &Buffer) -> Result<bool, Failure> {
     let (shape, found) = (shape(given), shape(result));
     if found != shape || result.sample != given.sample {
-        let what = "the result must be of the shape and type of what is given";
+        let what = "the result must have the shape and type of the argument";
         return Err(text(format!(
-            "{what}, {shape:?} of XLA's type {}, and is {found:?} of {}",
+            "{what}, {shape:?} of XLA's type {}, but has {found:?} of {}",
             given.sample, result.sample
         )));
     }
     let nothing = shape.contains(&0);
     if !nothing && given.data == result.data {
-        return Err(text("what is given and the result share memory"));
+        return Err(text("the argument and the result share memory"));
     }
     if !(nothing || aligned(given) && aligned(result)) {
-        return Err(text("an array is not aligned"));
+        return Err(text("arrays must be aligned to 8 bytes"));
     }
     Ok(nothing)
 }
@@ -340,10 +350,10 @@ fn scratch_bytes(plan: &Any, operation: Operation) -> Result<usize, String> {
     bytes.map_err(|error| error.to_string())
 }
 
-/// Answers a question of XLA, or runs a call; what is wrong, a panic included, is an error that XLA owns.
+/// Answers XLA's metadata request, or runs a call. Errors and panics become errors owned by XLA.
 ///
 /// # Safety
-/// `frame` must be what XLA gives to handlers.
+/// `frame` must be a call frame from XLA.
 unsafe fn handle(
     frame: *mut CallFrame,
     api_size: usize,
@@ -353,11 +363,11 @@ unsafe fn handle(
     // SAFETY: a frame begins with its header.
     let mut extension = unsafe { (*frame).header.extension };
     while !extension.is_null() {
-        // SAFETY: XLA's list of extensions, of which one of that kind has metadata to be filled in.
+        // SAFETY: an extension of that kind in XLA's list has metadata to fill in.
         unsafe {
             if (*extension).kind == api::METADATA {
                 let metadata = (*extension.cast::<api::MetadataExtension>()).metadata;
-                // Nothing but what all versions 0 have is used; sizes are checked by each call.
+                // The handlers use only fields of all versions 0; each call checks sizes.
                 ((*metadata).version.major, (*metadata).version.minor) = (0, version_minor(frame));
                 (*metadata).traits = traits;
                 return null_mut();
@@ -365,17 +375,17 @@ unsafe fn handle(
             extension = (*extension).next;
         }
     }
-    // SAFETY: functions are part of the smallest frame.
+    // SAFETY: even the smallest frame has the function table.
     let api = unsafe { (*frame).api };
     let failure = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: as far as sizes say, it is there.
+        // SAFETY: frame and table begin with header and version.
         let (found, functions, major) = unsafe { ((*frame).header.size, (*api).header.size, (*api).version.major) };
         if found < api::FRAME_SIZE || functions < api_size || major != 0 {
             let sizes = format!("calls of {found} bytes, {functions} bytes of functions");
             let found = format!("XLA has version {major} of its foreign functions ({sizes})");
-            return Err(text(format!("{found}: lifting.jax knows version 0.3 and what extends it")));
+            return Err(text(format!("{found}: lifting.jax supports version 0.3 and its extensions")));
         }
-        // SAFETY: as large as it is taken to be, and alive while it is handled.
+        // SAFETY: the size was checked, and XLA keeps the frame alive during the call.
         run(&Call(unsafe { &*frame }))
     }));
     let (message, code) = match failure {
@@ -384,60 +394,60 @@ unsafe fn handle(
         Ok(Err(Failure::Text(message))) => (format!("lifting: {message}"), api::INVALID_ARGUMENT),
         Err(panic) => {
             let what = panic.downcast_ref::<String>().map(String::as_str);
-            let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no more is known");
-            (format!("lifting: a defect of this library: {what}"), api::INTERNAL)
+            let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no details");
+            (format!("lifting: internal error, please report it: {what}"), api::INTERNAL)
         }
     };
     let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
     let header = header(std::mem::offset_of!(api::CreateError, code) + size_of::<i32>());
     let mut asked = api::CreateError { header, message: message.as_ptr(), code };
-    // SAFETY: the first of XLA's functions; it copies the text.
+    // SAFETY: the checked table has this function; it copies the text.
     unsafe { ((*api).create_error)(&raw mut asked) }
 }
 
-/// The minor version that XLA itself has.
+/// XLA's minor version.
 ///
 /// # Safety
-/// As for [`handle`].
+/// `frame` must be a call frame from XLA.
 unsafe fn version_minor(frame: *const CallFrame) -> i32 {
-    // SAFETY: where there are functions, they begin with their version.
+    // SAFETY: a function table begins with its header and version.
     unsafe { (*frame).api.as_ref().map_or(0, |api| api.version.minor) }
 }
 
 unsafe extern "C" fn execute_on_cpu(frame: *mut CallFrame) -> *mut api::Error {
     let _known = denormals::Known::here();
-    // SAFETY: XLA is who calls.
+    // SAFETY: XLA calls with a valid frame.
     unsafe { handle(frame, api::CPU_API_SIZE, 0, |call| call.on_cpu()) }
 }
 
 unsafe extern "C" fn level_on_cpu(frame: *mut CallFrame) -> *mut api::Error {
     let _known = denormals::Known::here();
-    // SAFETY: XLA is who calls.
+    // SAFETY: XLA calls with a valid frame.
     unsafe { handle(frame, api::CPU_API_SIZE, 0, level::on_cpu) }
 }
 
 unsafe extern "C" fn initialize_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
-    // SAFETY: XLA is who calls.
+    // SAFETY: XLA calls with a valid frame.
     unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, |call| call.prepare_on_gpu()) }
 }
 
 unsafe extern "C" fn execute_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
-    // SAFETY: XLA is who calls.
+    // SAFETY: XLA calls with a valid frame.
     unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, |call| call.on_gpu()) }
 }
 
 unsafe extern "C" fn initialize_level_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
-    // SAFETY: XLA is who calls.
+    // SAFETY: XLA calls with a valid frame.
     unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, level::prepare_on_gpu) }
 }
 
 unsafe extern "C" fn level_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
-    // SAFETY: XLA is who calls.
+    // SAFETY: XLA calls with a valid frame.
     unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, level::on_gpu) }
 }
 
-/// Handlers for one of JAX's platforms, `cpu` or `CUDA`, or for levels there, `cpu, levels` and `CUDA, levels`: stages
-/// of execution, and pointers to what to call.
+/// Handlers by execution stage, as capsules of function pointers. `platform` is `cpu` or `CUDA` for plans, and
+/// `cpu, levels` or `CUDA, levels` for levels.
 #[pyfunction]
 pub fn xla_handlers<'py>(py: Python<'py>, platform: &str) -> PyResult<Bound<'py, PyDict>> {
     type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut api::Error;
@@ -446,23 +456,23 @@ pub fn xla_handlers<'py>(py: Python<'py>, platform: &str) -> PyResult<Bound<'py,
         "cpu, levels" => &[("execute", level_on_cpu)],
         "CUDA" => &[("initialize", initialize_on_gpu), ("execute", execute_on_gpu)],
         "CUDA, levels" => &[("initialize", initialize_level_on_gpu), ("execute", level_on_gpu)],
-        _ => return Err(LiftingError::new_err(format!("there are no handlers for {platform}"))),
+        _ => return Err(LiftingError::new_err(format!("unknown platform {platform}: choose cpu or CUDA"))),
     };
     let stages = PyDict::new(py);
     for (stage, handler) in handlers {
-        // SAFETY: a function lives as long as the process, and nothing is freed.
+        // SAFETY: functions live as long as the process, and the capsule frees nothing.
         let capsule = unsafe {
             let made = pyo3::ffi::PyCapsule_New(*handler as *mut c_void, std::ptr::null(), None);
             Bound::from_owned_ptr_or_opt(py, made)
         };
-        stages.set_item(stage, capsule.ok_or_else(|| PyMemoryError::new_err("no capsule"))?)?;
+        stages.set_item(stage, capsule.ok_or_else(|| PyMemoryError::new_err("out of memory for a capsule"))?)?;
     }
     Ok(stages)
 }
 
-/// Makes the plan of a call on a CUDA device, and says how many bytes of scratch memory the call's second result has.
+/// Makes the plan of a call on a CUDA device and returns the bytes of its scratch memory, the call's second result.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are the call's attributes")]
+#[expect(clippy::too_many_arguments, reason = "these are the call's attributes")]
 pub fn xla_scratch_bytes(
     py: Python<'_>,
     transform: &str,
