@@ -1,14 +1,14 @@
-"""How many times as fast as ptwt, PyTorch's wavelets by convolution: both ways, and the gradient of each.
+"""Speed relative to ptwt, PyTorch's wavelets by convolution: both directions, and their gradients.
 
     python python/benches/pytorch.py [--device cuda] [--wavelets haar,db4,bior4.4] [--times 20] [--calls 5] [--ieee]
 
-In two dimensions and in three, float32, in turns; on a GPU by its own clock, with a few calls queued one after the
-other, as programs do: with --calls 1 the GPU waits for each call to be made. ptwt is measured in both its ways, whole
-filters (`wavedec2`) and one axis after the other (`fswavedec2`), and the faster one counts. Each library has its
-default rule at the borders. A time is a median, and beside it stand the copies of the same data that ours takes; ∇ is
-the gradient of a way. The last line is of a small image, where the time is that of calls.
+The data is float32 in two and three dimensions, and the libraries run in turns. On a GPU its own clock measures a few
+queued calls, as in programs; with --calls 1 the GPU waits for each call. ptwt runs in both its forms, with whole
+filters (`wavedec2`) and axis by axis (`fswavedec2`), and the faster one counts. Each library uses its default border
+rule. Times are medians; the column "copies" divides lifting's time by that of a copy of the data, and ∇ is a gradient.
+The last row is a small image, whose time is call overhead.
 
-cuDNN rounds what it multiplies to 10 bits, as PyTorch's defaults have it; with --ieee it does not.
+By default PyTorch lets cuDNN round factors to 10 bits; --ieee forbids it.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import lifting.torch as lt
 import ptwt
 import torch
 
-#: Shapes, of which the last axes are transformed, how many these are, and levels.
+#: Shape, number of transformed axes (the last ones), and levels.
 PROBLEMS = [
     ((1, 4096, 4096), 2, 4),
     ((1, 1080, 1920), 2, 3),
@@ -32,12 +32,12 @@ PROBLEMS = [
     ((8, 64, 64, 64), 3, 2),
     ((1, 64, 64), 2, 1),
 ]
-#: ∇ is the gradient.
+#: Column titles; ∇ is the gradient.
 WAYS = {"forward": "forward", "∇ forward": "its ∇", "inverse": "inverse", "∇ inverse": "its ∇"}
 
 
 def seconds(run, device, calls):
-    """What one run takes, of so many on a GPU that are queued together."""
+    """Seconds of one run; on a GPU, the mean of ``calls`` queued runs."""
     if device.type == "cpu":
         begin = time.perf_counter()
         run()
@@ -53,7 +53,7 @@ def seconds(run, device, calls):
 
 
 def seconds_if_able(name, run, device, calls):
-    """What one run takes; endless where PyTorch cannot run ptwt's convolutions, which is said."""
+    """Seconds of one run; infinite, with a message, if PyTorch cannot run ptwt's convolutions."""
     try:
         return seconds(run, device, calls)
     except RuntimeError as failure:
@@ -64,14 +64,14 @@ def seconds_if_able(name, run, device, calls):
 
 
 def flat(coeffs):
-    """All tensors of coefficients as ptwt nests them."""
+    """All tensors of ptwt's nested coefficients, as a list."""
     if isinstance(coeffs, torch.Tensor):
         return [coeffs]
     return [tensor for part in (coeffs.values() if isinstance(coeffs, dict) else coeffs) for tensor in flat(part)]
 
 
 def rebuilt(coeffs, tensors):
-    """Coefficients that are nested like these, of an iterator's tensors."""
+    """Coefficients nested like ``coeffs``, with tensors from an iterator."""
     if isinstance(coeffs, torch.Tensor):
         return next(tensors)
     if isinstance(coeffs, dict):
@@ -81,7 +81,7 @@ def rebuilt(coeffs, tensors):
 
 
 def ways(forward, inverse, x):
-    """Each way as a function of no arguments. ``forward`` returns a list of tensors, which ``inverse`` takes."""
+    """Functions to time, by column. ``forward`` returns a list of tensors, which ``inverse`` takes."""
     coeffs = [tensor.detach() for tensor in forward(x)]
     variable = x.clone().requires_grad_()
     made = forward(variable)
@@ -89,7 +89,7 @@ def ways(forward, inverse, x):
     back = inverse(variables)
     error = float((back.detach()[tuple(slice(n) for n in x.shape)] - x).abs().max())
     if error > 0.05:
-        raise SystemExit(f"what is reconstructed is off by {error}")
+        raise SystemExit(f"the reconstruction has an error of {error}: at most 0.05 is allowed")
     return {
         "forward": lambda: forward(x),
         "inverse": lambda: inverse(coeffs),
@@ -99,7 +99,7 @@ def ways(forward, inverse, x):
 
 
 def of_ptwt(analysis, synthesis, x, wavelet, level):
-    """The ways of a pair of ptwt's functions."""
+    """Functions to time for a pair of ptwt's functions."""
     like = analysis(x, wavelet, level=level)
     return ways(
         lambda x: flat(analysis(x, wavelet, level=level)),
@@ -113,9 +113,9 @@ def main():
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--wavelets", default="haar,db4,bior4.4")
     parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--calls", type=int, default=5, help="how many are queued together on a GPU")
-    parser.add_argument("--largest", type=int, default=1 << 24, help="leave out problems of more samples")
-    parser.add_argument("--ieee", action="store_true", help="no TF32 in ptwt's convolutions")
+    parser.add_argument("--calls", type=int, default=5, help="calls queued together on a GPU")
+    parser.add_argument("--largest", type=int, default=1 << 24, help="leave out problems with more samples")
+    parser.add_argument("--ieee", action="store_true", help="disable TF32 in ptwt's convolutions")
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
     torch.backends.cudnn.allow_tf32 = not arguments.ieee
@@ -149,7 +149,7 @@ def main():
                 for _ in range(arguments.times):
                     for name, run in runs.items():
                         taken[name].append(seconds_if_able(name, run[way], device, arguments.calls))
-                # The first runs choose algorithms.
+                # Drops the first runs, in which cuDNN chooses algorithms.
                 of = {name: statistics.median(times[len(times) // 5 :]) for name, times in taken.items()}
                 ratio = min(of["whole"], of["by axis"]) / of["lifting"]
                 times_faster = f"{ratio:.1f}" if ratio < math.inf else "ptwt fails"

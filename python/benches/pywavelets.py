@@ -1,9 +1,9 @@
-"""How many times as fast as PyWavelets: 4096², float32, 4 levels, one thread, every mode, both in turns.
+"""Speed relative to PyWavelets: 4096², float32, 4 levels, one thread, every mode.
 
     python python/benches/pywavelets.py [--side 4096] [--wavelets db4,bior4.4] [--times 3] [--processor]
 
-Ratios are of the medians; beside them, how many copies of the same image ours takes. With --processor it is the
-processor's time that counts, which a machine that others use as well changes less.
+The libraries run in turns, and ratios are of best medians. The columns "copies" divide lifting's time by that of a copy
+of the image. --processor counts processor time, which varies less on a shared machine.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main():
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--wavelets", default="haar,db2,db4,bior4.4")
     parser.add_argument("--modes", default=",".join(pywt.Modes.modes))
-    parser.add_argument("--processor", action="store_true", help="count the processor's time")
+    parser.add_argument("--processor", action="store_true", help="count processor time")
     arguments = parser.parse_args()
     clock = time.process_time if arguments.processor else time.perf_counter
     lifting.set_threads(1)

@@ -1,6 +1,6 @@
-"""A plugin of pytest: `import pywt` is `import lifting`, for test files that were written for PyWavelets.
+"""Pytest plugin that makes `import pywt` import lifting, for PyWavelets' test files.
 
-Pictures and signals of `pywt.data`, which have nothing to do with transforms, are PyWavelets' own.
+`pywt.data`, with images and signals only, stays PyWavelets' own.
 """
 
 import importlib
@@ -16,7 +16,7 @@ real = importlib.import_module("pywt.data")
 for name in [name for name in sys.modules if name == "pywt" or name.startswith("pywt.")]:
     del sys.modules[name]
 
-#: What PyWavelets' tests take from inside of it, and what that is here.
+#: Private modules that PyWavelets' tests import, with lifting's counterparts.
 SUBMODULES = {
     "_extensions": {},
     "_extensions._pywt": {"Modes": lifting.Modes, "Wavelet": lifting.Wavelet},

@@ -1,4 +1,4 @@
-"""Arrays of other libraries: read and written where they are, the same kind out as in, and NumPy's bits."""
+"""Arrays of other libraries: no copies, results of the input's library, and NumPy's bits."""
 
 import lifting
 import numpy as np
@@ -29,7 +29,7 @@ def to_torch(x):
 
 
 def bits(x):
-    """The bytes of an array of whatever library."""
+    """Bytes of an array of any library."""
     if type(x).__module__ == "torch":
         torch = need("torch")
         x = x.detach().cpu().contiguous()
@@ -52,7 +52,7 @@ def test_torch_has_numpys_bits(dtype):
     assert bits(plan.inverse_to(1, out)) == bits(plan.inverse_to(1, expected))
 
 
-def test_torch_views_are_read_as_they_are():
+def test_torch_views_are_read_in_place():
     x = sample((20, 30, 3), "float32")
     plan = lifting.Plan((10, 26), "cdf97", 2)
     whole = to_torch(x)
@@ -83,7 +83,7 @@ def test_jax_has_numpys_bits(dtype):
         plan.forward(x, out=got)
 
 
-def test_complex_samples_are_two_real_ones():
+def test_complex_samples_are_pairs_of_real_ones():
     x = sample((3, 10, 12), "complex128")
     plan = lifting.Plan(x.shape, "db3", 2, "complex128", axes=(1, 2), origins=(0, 0, 0), boundary="edge")
     real = lifting.Plan(x.shape, "db3", 2, "float64", axes=(1, 2), boundary="edge")
@@ -111,14 +111,14 @@ def test_read_only_and_foreign_arrays():
     assert bits(out) == bits(plan.forward(x))
     with pytest.raises(TypeError, match="must have samples f32, but has DLPack code 2 and 64 bits"):
         plan.forward(Foreign(x.astype("float64")))
-    with pytest.raises(lifting.LiftingError, match="`out` must be an array"):
+    with pytest.raises(lifting.LiftingError, match="`out` must be a writable array, not a list"):
         plan.forward(x, out=[1.0])
     with pytest.raises(BufferError, match="must make an unused capsule"):
         plan.forward(Foreign(None))
 
 
 class Foreign:
-    """An array of another library: DLPack and nothing else."""
+    """An array of another library, with DLPack only."""
 
     def __init__(self, array):
         self.array = array
@@ -130,7 +130,7 @@ class Foreign:
         return (1, 0) if self.array is None else self.array.__dlpack_device__()
 
 
-def test_streams_are_named_in_every_way():
+def test_stream_handles():
     from lifting._arrays import handle
 
     class Torchs:
@@ -220,7 +220,7 @@ def test_cupy_on_a_gpu():
 
 @pytest.mark.gpu
 def test_strided_arrays_of_cupy():
-    """Plans on a GPU take dense arrays and say so of others; a copy has their bits."""
+    """Plans on a GPU reject strided arrays; contiguous copies give the host's bits."""
     cupy = need("cupy")
     whole = sample((20, 60, 3), "float32")
     plan, host = (lifting.Plan((20, 28), "cdf97", 2, device=device) for device in ("cuda", "cpu"))
@@ -228,6 +228,6 @@ def test_strided_arrays_of_cupy():
     with pytest.raises(lifting.LiftingError, match="contiguous"):
         plan.forward(given)
     assert bits(cupy.asnumpy(plan.forward(cupy.ascontiguousarray(given)))) == bits(expected)
-    # Of reversed axes CuPy exports strides that are no strides.
+    # CuPy exports invalid strides for reversed axes.
     with pytest.raises(lifting.LiftingError, match="contiguous"):
         plan.forward(cupy.asarray(whole)[::-1, 59:3:-2, 1])

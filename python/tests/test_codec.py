@@ -1,4 +1,4 @@
-"""Pictures to streams and back."""
+"""The image codec: lossless round trips, targets, layers, tiles, regions and errors."""
 
 import lifting
 import numpy as np
@@ -51,7 +51,7 @@ def test_layers_tiles_and_regions():
             make()
 
 
-def test_streams_that_were_cut_and_what_cannot_be():
+def test_truncated_streams_and_errors():
     image = picture((64, 64), "uint8", 8)
     stream = lifting.encode(image)
     with pytest.raises(lifting.LiftingError, match="is truncated"):

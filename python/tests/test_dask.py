@@ -1,4 +1,4 @@
-"""`lifting.dask`: what comes of chunks has the bits of the whole, on one machine and on several workers."""
+"""`lifting.dask`: chunked results have the bits of whole arrays, on one machine and on several workers."""
 
 import os
 
@@ -19,7 +19,7 @@ def sample(shape, dtype="float32", seed=0):
 
 
 def same(coefficients, x, wavelet, levels, boundary=None, axes=None):
-    """Whether bands are those of a plan for the whole array, to the bit."""
+    """Whether bands have the bits of a plan for the whole array."""
     axes = tuple(range(x.ndim)) if axes is None else axes
     plan = lifting.Plan(x.shape, wavelet, levels, x.dtype, boundary, axes=axes)
     whole = plan.forward(x)
@@ -38,7 +38,7 @@ def same(coefficients, x, wavelet, levels, boundary=None, axes=None):
 
 @pytest.mark.parametrize("boundary", ["whole-symmetric", "periodic", "edge", "zero"])
 @pytest.mark.parametrize("wavelet", ["haar", "cdf97", "db4", "bior3.5", "sym8", "coif3"])
-def test_chunks_are_the_whole(wavelet, boundary):
+def test_chunks_have_the_bits_of_the_whole(wavelet, boundary):
     even = boundary == "periodic"
     x = sample((168, 216) if even else (167, 215), "float64")
     for chunks in ((64, 64), (37, 55), (200, 41), (8, 8)):
@@ -65,8 +65,8 @@ def test_volumes_and_kinds(dtype):
     assert np.allclose(ld.waverecn(part, wavelet, axes=(2, 0)), x, atol=1e-4)
 
 
-def test_chunks_that_begin_anywhere():
-    """As those do that have come over the network."""
+def test_unaligned_chunks():
+    """Chunks received over the network may be unaligned."""
     x = sample((64, 64))
     given = da.from_array(x, chunks=32).map_blocks(displaced, dtype=x.dtype)
     assert not displaced(x).flags.aligned
@@ -79,7 +79,7 @@ def displaced(block):
     return memory.view(block.dtype).reshape(block.shape)
 
 
-def test_kin():
+def test_one_and_two_axes():
     x = sample((90, 110))
     given = da.from_array(x, chunks=(32, 48))
     low, high = ld.wavedec(given, "cdf97", level=1)
@@ -122,7 +122,7 @@ def test_several_workers():
 
 @pytest.mark.skipif(os.environ.get("LIFTING_FULL") != "1", reason="LIFTING_FULL=1 runs it: it takes a minute")
 def test_a_volume_larger_than_memory(tmp_path):
-    """1 GiB, by two workers of 400 MB each, from Zarr to Zarr; and its energy, which is that of the coefficients."""
+    """1 GiB from Zarr to Zarr, with two workers of 400 MB each; the transform preserves the energy."""
     distributed = need("distributed")
     need("zarr")
     limit = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "400MB", "dashboard_address": None}

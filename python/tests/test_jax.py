@@ -1,4 +1,4 @@
-"""`lifting.jax`: the plans' bits, compiled or not, batches, derivatives of every order, and errors that XLA tells."""
+"""`lifting.jax`: bits of plans, compilation, batches, derivatives of every order, and errors through XLA."""
 
 
 import lifting
@@ -22,7 +22,7 @@ def families():
 
 @pytest.fixture(autouse=True)
 def wide():
-    """JAX with types of 64 bits."""
+    """Enables JAX's 64-bit types."""
     with jax.enable_x64(True):
         yield
 
@@ -41,7 +41,7 @@ def same(got, expected):
 
 
 @pytest.mark.parametrize("wavelet", families())
-def test_bits_are_the_plans(wavelet):
+def test_bits_equal_those_of_plans(wavelet):
     dtype = "int32" if lifting.Wavelet(wavelet).domain == "integer" else "float32"
     for boundary in BOUNDARIES:
         x = sample((2, 8, 16) if boundary == "periodic" else (2, 7, 10), dtype)
@@ -52,8 +52,8 @@ def test_bits_are_the_plans(wavelet):
         assert same(lj.inverse(expected, wavelet, 2, boundary=boundary), plan.inverse(expected))
 
 
-def test_denormal_numbers_are_numbers():
-    """XLA's own arithmetic on a CPU takes them for zeros."""
+def test_denormal_numbers_are_kept():
+    """XLA's own arithmetic on a CPU flushes them to zero."""
     x = sample((16, 64)) * np.float32(1e-40)
     plan = lifting.Plan(x.shape, "cdf97", 2)
     assert x.any() and same(jax.jit(lambda x: lj.forward(x, "cdf97", 2))(x), plan.forward(x))
@@ -101,7 +101,7 @@ def test_derivatives(wavelet, boundary):
         check_grads(run, (x,), order=2, modes=["fwd", "rev"], rtol=1e-4)
 
 
-def test_gradients_are_the_adjoints_bits():
+def test_gradients_have_the_bits_of_adjoints():
     x = sample((3, 9, 14))
     plan = lifting.Plan(x.shape, "cdf97", 2, axes=(1, 2))
     gradient = jax.jit(jax.grad(lambda x: (lj.forward(x, "cdf97", 2) ** 2).sum()))(x)
@@ -112,7 +112,7 @@ def test_gradients_are_the_adjoints_bits():
     assert same(turned, plan.inverse_adjoint(x))
 
 
-def test_a_batch_is_the_plans():
+def test_batches_have_the_bits_of_plans():
     x = sample((4, 5, 6, 8))
     mapped = jax.vmap(lambda x: lj.forward(x, "cdf97", 2), in_axes=1, out_axes=2)(x)
     assert same(mapped, jnp.moveaxis(lj.forward(jnp.moveaxis(x, 1, 0), "cdf97", 2), 0, 2))
@@ -138,7 +138,7 @@ def test_within_loops_and_remat():
     assert np.allclose(jax.grad(loss)(x), jax.grad(lambda x: jnp.tanh(lj.forward(x, "cdf97", 2)).sum())(x))
 
 
-def test_what_is_compiled_can_be_sent_elsewhere():
+def test_compiled_programs_are_portable():
     x = sample((7, 12))
     checks = [jax.export.DisabledSafetyCheck.custom_call("lifting")]
     exported = jax.export.export(jax.jit(lambda x: lj.forward(x, "cdf97", 2)), disabled_checks=checks)(x)
@@ -147,7 +147,7 @@ def test_what_is_compiled_can_be_sent_elsewhere():
     assert same(exported.call(x), lifting.Plan(x.shape, "cdf97", 2).forward(x))
 
 
-def test_a_wavelet_of_ones_own():
+def test_custom_wavelets():
     mine = lifting.wavelet("wavelet mine { domain real; odd -= even[0]; even += odd[0]*1/2; }")
     x = sample((8, 8))
     assert same(jax.jit(lambda x: lj.forward(x, mine, 2))(x), lifting.Plan(x.shape, mine, 2).forward(x))
@@ -155,7 +155,7 @@ def test_a_wavelet_of_ones_own():
     assert np.allclose(lj.inverse(lj.forward(x, bank, 2), bank, 2), x, atol=1e-5)
 
 
-def test_nothing_and_one_sample():
+def test_empty_arrays_and_single_samples():
     assert lj.forward(jnp.zeros((0, 4, 4))).shape == (0, 4, 4)
     x = sample((1, 1))
     assert same(lj.forward(x, "cdf97"), lifting.Plan((1, 1), "cdf97").forward(x))
@@ -176,13 +176,13 @@ def test_nothing_and_one_sample():
         (lambda: lj.with_bands(jnp.zeros((4, 4)), {"HH2": 0}), "sub-band 'HH2'; choose one of LL1, HL1, LH1, HH1"),
     ],
 )
-def test_errors_when_it_is_traced(make, message):
+def test_errors_at_tracing(make, message):
     with pytest.raises(lifting.LiftingError, match=message):
         make()
 
 
 def foreign(results=1, shape=(4, 4), dtype="float32", argument="float32", **changed):
-    """A call of the handler that was not made by `lifting.jax`."""
+    """Calls the handler directly, without `lifting.jax`."""
     attributes = {"transform": "forward", "wavelet": "cdf97", "boundary": ""}
     attributes |= {"rank": np.int32(2), "levels": np.int32(1)} | changed
     attributes = {name: value for name, value in attributes.items() if value is not None}
@@ -209,7 +209,7 @@ def foreign(results=1, shape=(4, 4), dtype="float32", argument="float32", **chan
         ({"results": 3}, "a transform must have one argument"),
     ],
 )
-def test_errors_that_xla_tells(changed, message):
+def test_errors_through_xla(changed, message):
     with pytest.raises(jax.errors.JaxRuntimeError, match=message):
         foreign(**changed).block_until_ready()
     assert same(foreign(), jnp.zeros((4, 4), "float32"))

@@ -1,4 +1,4 @@
-"""PyWavelets' modes in `lifting.jax`: the bits of the functions on NumPy's arrays, batches, and derivatives."""
+"""PyWavelets' modes in `lifting.jax`: bits of the NumPy functions, batches, and derivatives."""
 
 import lifting
 import numpy as np
@@ -10,13 +10,13 @@ jax = need("jax")
 import lifting.jax as lj  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-#: A wavelet in which nothing is rounded where samples are small whole numbers.
+#: A wavelet that is exact for small integers.
 EXACT = "wavelet exact { domain real; odd -= 1/2*even[0] + 1/2*even[1]; even += 1/4*odd[-1] + 1/2*odd[0]; }"
 
 
 @pytest.fixture(autouse=True)
 def wide():
-    """JAX with types of 64 bits."""
+    """Enables JAX's 64-bit types."""
     with jax.enable_x64(True):
         yield
 
@@ -49,7 +49,7 @@ def test_gradients_are_the_transpose(mode):
 
 
 def test_compiled_gradients_have_the_same_bits():
-    """Where a signal is a straight line details are zeros, of either sign: XLA's arithmetic is not to change it."""
+    """Details of a straight line are zeros of both signs; XLA's arithmetic must not change the signs."""
     x = np.arange(2 * 3 * 33 * 70, dtype="float16").reshape(2, 3, 33, 70) % 64
 
     def run(x):
@@ -91,5 +91,5 @@ def test_a_gpu_has_the_same_bits(mode):
         expected = jax.tree.leaves(run(jax.device_put(x, jax.devices("cpu")[0])))
         for function in (run, jax.jit(run)):
             got = jax.tree.leaves(function(jax.device_put(x, gpu)))
-            # Of 16 bits, some gradients overflow and are no numbers.
+            # Some 16-bit gradients overflow to NaN.
             assert all(a.devices() == {gpu} and same(a, b) for a, b in zip(got, expected, strict=True))

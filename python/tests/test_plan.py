@@ -1,4 +1,4 @@
-"""Plans: every type of samples, arrays as they come, and errors that say what, where and what to do."""
+"""Plans: all sample types, strided and foreign arrays, tiles, adjoints, and error messages."""
 
 import threading
 
@@ -33,7 +33,7 @@ def test_round_trips(dtype, boundary):
         assert abs(back.astype(float) - x.astype(float)).max() < REAL[dtype]
 
 
-def test_views_are_read_and_written_as_they_are():
+def test_views_are_read_and_written_in_place():
     x = image((40, 30, 3), "int32")
     field = x[::-2, 4:, 1]
     plan = lifting.Plan(field.shape, "legall53", 2, "int32")
@@ -69,7 +69,7 @@ def test_subbands_are_views_by_name():
     assert (coefficients[3:, 4:] == 0).all() and np.shares_memory(bands["LL2"], coefficients)
     interleaved = lifting.Plan((5, 7), "cdf97", 2, layout="interleaved")
     assert (interleaved.band(interleaved.forward(plan.inverse(coefficients)), "LL2").shape) == (2, 2)
-    with pytest.raises(KeyError, match="there are LL2, HL2"):
+    with pytest.raises(KeyError, match="choose one of LL2, HL2"):
         plan["HH3"]
 
 
@@ -88,7 +88,7 @@ def test_levels_axes_origins_and_profiles():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex64"])
-def test_tiles_know_nothing_of_one_another(dtype):
+def test_tiles_are_independent(dtype):
     x = image((2, 20, 24), "float64").astype(dtype)
     plan = lifting.Plan(x.shape, "cdf97", 2, dtype, axes=(1, 2), tile=16)
     assert plan.tile == (2, 16, 16) and len(plan.tiles) == 4
@@ -112,7 +112,7 @@ def test_adjoints(wavelet, boundary):
     assert np.isclose((plan.inverse(x) * y).sum(), (x * plan.inverse_adjoint(y)).sum(), rtol=1e-12)
 
 
-def test_the_bits_of_a_gpus_kernels():
+def test_gpu_kernels_have_the_same_bits():
     x = image((21, 34), "float32")
     plans = [lifting.Plan(x.shape, "cdf97", 2, device=device) for device in ("cpu", "interpreter")]
     first, second = (plan.forward(x) for plan in plans)
@@ -130,7 +130,7 @@ def test_other_arrays():
 
 
 class Foreign:
-    """An array of another library: DLPack and nothing else."""
+    """An array of another library, with DLPack only."""
 
     def __init__(self, array):
         self.array = array
@@ -143,10 +143,10 @@ class Foreign:
 
 
 class OnDevice:
-    """An array on a GPU, which a plan on the CPU does not look at."""
+    """An array on a GPU, which a plan on the CPU must not access."""
 
     def __dlpack__(self, **arguments):
-        raise AssertionError("it is not asked for")
+        raise AssertionError("the plan must not request a capsule")
 
     def __dlpack_device__(self):
         return 2, 0
@@ -185,12 +185,12 @@ def test_threads_share_a_plan():
         (lambda: lifting.Plan((4, 4), "cdf97").inverse_to(2, np.zeros((4, 4), "f")), "invalid level 2"),
     ],
 )
-def test_errors_say_what_and_what_to_do(make, message):
+def test_errors(make, message):
     with pytest.raises(lifting.LiftingError, match=message):
         make()
 
 
-def test_no_device_is_an_error_of_its_own():
+def test_missing_device_is_a_device_error():
     try:
         plan = lifting.Plan((8, 8), "cdf97", device="cuda")
     except lifting.DeviceError as error:

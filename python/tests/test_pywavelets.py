@@ -1,4 +1,4 @@
-"""PyWavelets' functions: what PyWavelets computes, in all modes, for all its wavelets."""
+"""PyWavelets' functions: results equal PyWavelets' in all modes, for all its wavelets."""
 
 import warnings
 
@@ -11,9 +11,9 @@ from needs import need
 
 pywt = pytest.importorskip("pywt")
 MODES = pywt.Modes.modes
-#: PyWavelets' own filter does not reconstruct; ours does, and differs from it.
+#: PyWavelets' filter does not reconstruct; the catalogue's does, and differs from it.
 NAMES = [name for name in pywt.wavelist(kind="discrete") if name != "dmey"]
-#: Of sym20, its table is good to 11 digits.
+#: PyWavelets' table of sym20 has 11 correct digits.
 EXACT = {"sym20": 1e-9}
 SOME = ["haar", "db2", "db5", "sym8", "coif2", "bior1.3", "bior4.4", "rbio3.1"]
 
@@ -120,7 +120,7 @@ def test_padding(mode):
             close(lifting.pad(x, 6, mode), pywt.pad(x, 6, mode))
 
 
-def test_packets_thresholds_and_the_like():
+def test_packets_thresholds_and_coefficient_arrays():
     x = noise(64)
     for order in ("natural", "freq"):
         ours, theirs = (m.WaveletPacket(x, "db3", "symmetric").get_level(3, order) for m in (lifting, pywt))
@@ -140,7 +140,7 @@ def test_packets_thresholds_and_the_like():
     assert slices == expected
 
 
-def test_a_call_that_cannot_be_is_refused():
+def test_errors():
     with pytest.raises(lifting.LiftingError, match="has no expansive modes"):
         lifting.dwt([1, 2, 3, 4], "legall53")
     with pytest.raises(ValueError, match="but `db4` makes at least 4"):
@@ -158,7 +158,7 @@ def test_plans_of_devices_have_the_same_bits(mode, monkeypatch):
     one, some = "db2", {"level": 1, "axes": (2, 0)}
     expected = [lifting.wavedecn(data, one, mode, **some) for data in (x, z)]
     back = [lifting.waverecn([coeffs[0], {"dd": coeffs[1]["dd"]}], one, mode, (2, 0)) for coeffs in expected]
-    # What interprets a GPU's kernels takes arrays of this machine's memory.
+    # The interpreter of GPU kernels takes arrays in host memory.
     monkeypatch.setattr(_dwt, "_device", lambda array: "interpreter")
     for data, coeffs, restored in zip((x, z), expected, back):
         got = lifting.wavedecn(data, one, mode, **some)
@@ -168,7 +168,7 @@ def test_plans_of_devices_have_the_same_bits(mode, monkeypatch):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
-def test_cupys_arrays(mode):
+def test_cupy_arrays(mode):
     cupy = need("cupy")
     x = noise(4, 33, 40, dtype="float32")
     for data in (x, x.astype("float64") + 1j * x[::-1], x.T[::2]):

@@ -1,4 +1,4 @@
-"""Processes, pickles, unusual arrays and unusual values."""
+"""Robustness: forks, pickles, unusual arrays and unusual values."""
 
 import copy
 import os
@@ -23,7 +23,7 @@ def test_forked_children_transform():
     expected = work()
     child = os.fork()
     if child == 0:
-        # A hang ends the child by the signal; the exit code says whether the results agree.
+        # The signal ends a hanging child; the exit code tells whether the results agree.
         signal.alarm(60)
         found = work()
         agree = all(np.array_equal(a, b) for a, b in zip(found[:2], expected[:2])) and found[2] == expected[2]

@@ -1,7 +1,7 @@
-"""PyWavelets' own test files, with `import pywt` replaced, and the package's examples.
+"""PyWavelets' own test files, with `import pywt` replaced, and the doctests of the package.
 
-The files are those of the installed PyWavelets; nothing of it is here but names. What fails there, and why, is said in
-docs/pywavelets.md, whose table this test holds against what happens. `LIFTING_FULL=1` runs the slow ones as well.
+The files are copied from the installed PyWavelets. The table in docs/pywavelets.md lists the expected failures and
+their reasons; this test checks that it is exact. `LIFTING_FULL=1` runs the slow tests as well.
 """
 
 import importlib.util
@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).parent
 TABLE = HERE.parent.parent / "docs" / "pywavelets.md"
 FILES = "test_dwt_idwt test_multidim test_multilevel test_modes test_swt test_wp test_wp2d test_wpnd".split()
 FILES += "test_mra test_thresholding test_wavelet test_perfect_reconstruction test_functions test__pywt".split()
-#: Besides those that are marked: `tests/test_pywavelets.py` goes through all wavelets as well.
+#: Deselects slow tests; `tests/test_pywavelets.py` already covers all wavelets.
 SLOW = ["-m", "not slow", "-k", "not allwavelets"]
 
 
@@ -45,11 +45,11 @@ def test_pywavelets_own_tests(tmp_path):
     assert int(re.search(r"(\d+) passed", result.stdout)[1]) > 300
 
 
-def test_examples_of_docstrings():
+def test_doctests():
     import lifting
 
     folder = pathlib.Path(lifting.__file__).parent
-    # Modules for libraries that are not here; the tests of each say whether it must be.
+    # Leaves out modules whose libraries are missing; their own tests report a required one.
     absent = [name for name in ("dask", "jax", "numcodecs", "torch", "zarr") if importlib.util.find_spec(name) is None]
     ignored = [f"--ignore-glob=lifting/{file}.py" for name in absent for file in (name, f"_{name}_*")]
     result = run(folder.parent, "--doctest-modules", "lifting", "--import-mode=importlib", *ignored)

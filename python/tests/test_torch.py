@@ -1,4 +1,4 @@
-"""`lifting.torch`: the plans' bits, gradients and gradients of gradients, half precision, graphs, learnt taps."""
+"""`lifting.torch`: bits of plans, gradients of every order, half precision, compiled graphs, learnt taps."""
 
 import lifting
 import numpy as np
@@ -8,13 +8,13 @@ from needs import need, need_gpu
 torch = need("torch")
 import lifting.torch as lt  # noqa: E402
 
-#: One wavelet or more of each family of the catalogue.
+#: Wavelets of each family of the catalogue.
 FAMILIES = "haar db2 db4 sym5 coif2 bior2.4 bior3.5 rbio3.1 cdf97 legall53f".split()
 BOUNDARIES = ["whole-symmetric", "periodic", "edge", "zero"]
 
 
 def families():
-    """Real wavelets, one of each family that the catalogue has, and those that are usual."""
+    """Real wavelets: one of each family of the catalogue, and the common ones."""
     seen, chosen = set(), []
     for name, (family, _) in lifting.catalogue().items():
         usual = name in FAMILIES
@@ -72,7 +72,7 @@ def test_half_precision(dtype, bound):
         assert lt.forward(single, "cdf97", 2).dtype == torch.float32
 
 
-def test_integers_are_lossless_and_complex_is_two_real():
+def test_integers_are_lossless_and_complex_samples_are_pairs():
     x = torch.randint(-(2**15), 2**15, (2, 9, 11), dtype=torch.int16)
     assert torch.equal(lt.inverse(lt.forward(x, "dd137", 3), "dd137", 3), x)
     z = torch.randn(8, 12, dtype=torch.complex128, requires_grad=True)
@@ -105,7 +105,7 @@ def test_vmap_and_functional_gradients():
     assert torch.equal(gradients, whole)
 
 
-def test_forward_mode_and_what_is_nested():
+def test_forward_mode_and_nesting():
     def run(x):
         return lt.inverse(lt.forward(x, "cdf97", 2).square(), "cdf97", 2)
 
@@ -121,7 +121,7 @@ def test_forward_mode_and_what_is_nested():
         assert not lt.forward(x.clone().requires_grad_()).requires_grad
 
 
-def test_a_wavelet_of_ones_own():
+def test_custom_wavelets():
     mine = lifting.wavelet("wavelet mine { domain real; odd -= even[0]; even += odd[0]*1/2; }")
     x = torch.randn(8, 8, requires_grad=True)
     assert torch.allclose(lt.inverse(lt.forward(x, mine, 2), mine, 2), x, atol=1e-6)
@@ -155,7 +155,7 @@ def test_learnt_taps(boundary):
 
 
 def test_taps_are_learnt():
-    """From zero, with signals that are straight lines, the prediction becomes linear interpolation."""
+    """Trained from zero on straight lines, the predict step becomes linear interpolation."""
     layer = lt.LearnableLifting(((0.0, 0.0), (0.0, 0.0)), dims=1)
     optimiser = torch.optim.Adam(layer.parameters(), lr=0.05)
     x = torch.randn(256, 1) * torch.linspace(-1, 1, 32) + torch.randn(256, 1)

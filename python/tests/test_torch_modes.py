@@ -1,4 +1,4 @@
-"""PyWavelets' modes in `lifting.torch`: the bits of the functions on NumPy's arrays, and gradients of every order."""
+"""PyWavelets' modes in `lifting.torch`: bits of the NumPy functions, and gradients of every order."""
 
 import lifting
 import numpy as np
@@ -12,7 +12,7 @@ from lifting import _torch_modes  # noqa: E402
 
 MODES = lifting.Modes.modes
 WAVELETS = ["haar", "db3", "sym4", "coif1", "bior2.2", "rbio3.1", "bior4.4"]
-#: A wavelet in which nothing is rounded where samples are small whole numbers.
+#: A wavelet that is exact for small integers.
 EXACT = "wavelet exact { domain real; odd -= 1/2*even[0] + 1/2*even[1]; even += 1/4*odd[-1] + 1/2*odd[0]; }"
 
 
@@ -22,13 +22,13 @@ def seeded():
 
 
 def flat(coeffs):
-    """All bands, in their order."""
+    """Flattens coefficients into a list of bands."""
     return [coeffs[0], *(band for level in coeffs[1:] for band in level.values())]
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_bits_are_those_of_numpys_arrays(mode, dims):
+def test_bits_equal_those_of_numpy_arrays(mode, dims):
     x = torch.randn(2, 6, 9, 12)
     for wavelet in ("db3", "bior2.2"):
         axes = range(4 - dims, 4)
@@ -64,7 +64,7 @@ def test_gradients(wavelet, mode):
 
 
 def everything(x, wavelet, mode, dims):
-    """Bands, what they make, and gradients of both."""
+    """Bands, their synthesis, and the gradients of both."""
     x = x.clone().requires_grad_()
     bands = flat(lt.wavedecn(x, wavelet, mode, 2, dims=dims))
     (gradient,) = torch.autograd.grad(sum(band.square().sum() for band in bands), x)
@@ -81,7 +81,7 @@ def test_plans_of_devices_have_the_same_bits(mode, monkeypatch):
         x = torch.randn(shape).to(dtype)
         expected = everything(x, "db2", mode, dims)
         with monkeypatch.context() as context:
-            # What interprets a GPU's kernels takes tensors of this machine's memory.
+            # The interpreter of GPU kernels takes tensors in host memory.
             context.setattr(_torch_modes, "_device", lambda tensor: "interpreter")
             got = everything(x, "db2", mode, dims)
         assert all(same(a.detach(), b.detach()) for a, b in zip(got, expected, strict=True))

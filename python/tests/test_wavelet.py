@@ -1,4 +1,4 @@
-"""Wavelets: of text, of filter banks, of the catalogue; what is shown, drawn and written."""
+"""Wavelets from text, filter banks and the catalogue; reports, figures and emitted kernels."""
 
 import pickle
 
@@ -16,7 +16,7 @@ wavelet mine {
 """
 
 
-def test_text_is_compiled_and_its_errors_are_shown_with_their_place():
+def test_text_is_compiled_and_errors_have_positions():
     mine = lifting.wavelet(TEXT)
     assert (mine.name, mine.domain, mine.boundary) == ("mine", "integer", "whole-symmetric")
     assert lifting.Plan(4, mine, dtype="int32").forward(np.array([10, 14, 3, 1], "int32")).tolist() == [12, 2, 4, -2]
@@ -49,7 +49,7 @@ def test_banks_are_factored():
         lifting.factor([[1, 2, 1], [1, -2, 1]])
 
 
-def test_what_is_shown_and_drawn(tmp_path):
+def test_reports_and_figures(tmp_path):
     assert "vanishing moments" in lifting.show("cdf97", levels=2)
     figure = lifting.plot("cdf97", tmp_path / "cdf97.svg")
     assert figure._repr_svg_() == (tmp_path / "cdf97.svg").read_text() == lifting.Wavelet("cdf97")._repr_svg_()

@@ -1,4 +1,4 @@
-"""The codecs for Zarr 3 and numcodecs: found by their name, lossless if nothing else is said, and errors that help."""
+"""Codecs for Zarr 3 and numcodecs: lookup by name, lossless by default, and error messages."""
 
 import importlib.metadata
 
@@ -53,7 +53,7 @@ def test_numcodecs():
     assert (zarr.open_array(store)[:] == x).all()
 
 
-def test_they_are_found_by_name():
+def test_codecs_are_found_by_name():
     try:
         points = importlib.metadata.distribution("lifting").entry_points
     except importlib.metadata.PackageNotFoundError:
