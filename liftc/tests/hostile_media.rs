@@ -25,22 +25,26 @@ fn changed(by: isize) {
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         changed(layout.size() as isize);
+        // SAFETY: the caller's contract, passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         changed(layout.size() as isize);
+        // SAFETY: the caller's contract, passed on.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         changed(-(layout.size() as isize));
+        // SAFETY: the caller's contract, passed on.
         unsafe { System.dealloc(ptr, layout) }
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         changed(size as isize);
         changed(-(layout.size() as isize));
+        // SAFETY: the caller's contract, passed on.
         unsafe { System.realloc(ptr, layout, size) }
     }
 }

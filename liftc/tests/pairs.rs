@@ -193,6 +193,7 @@ fn signals_clean_up() {
     for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
         let mut command = bench.command();
         command.args("transform two.npy -w dd137 -l 2 -o c.npy --picture p.png".split(' '));
+        // SAFETY: `signal` is async-signal-safe, and no handler is installed.
         let heard = move || match unsafe { libc::signal(number, libc::SIG_DFL) } {
             libc::SIG_ERR => Err(std::io::Error::last_os_error()),
             _ => Ok(()),

@@ -3,6 +3,7 @@
 //! All functions are inlined into a loop compiled for the set. Elsewhere they would be slow, and unsound on machines
 //! without it. Products are never fused with sums, so all sets give the same bits.
 
+#![allow(clippy::undocumented_unsafe_blocks, reason = "each block passes on the contract of `vector::Vector`")]
 #![allow(clippy::missing_safety_doc, reason = "one promise for all: the machine has the set, and pointers are valid")]
 
 use half::{bf16, f16};

@@ -1,5 +1,6 @@
 //! x86-64 registers of `f64` and `i32`: AVX2, AVX-512.
 
+#![allow(clippy::undocumented_unsafe_blocks, reason = "each block passes on the contract of `vector::Vector`")]
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
 use crate::vector::{Vector, Whole};

@@ -1,5 +1,6 @@
 //! x86-64 registers of `f32` and `i16`: SSE2, AVX2, AVX-512. See `wide` for other sample types.
 
+#![allow(clippy::undocumented_unsafe_blocks, reason = "each block passes on the contract of `vector::Vector`")]
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
 use crate::vector::{Bits, Reals, Vector};

@@ -145,6 +145,7 @@ pub fn read(capsule: Bound<'_, PyAny>) -> PyResult<View> {
     // SAFETY: shape and strides have an entry per axis; strides may be null, and for a scalar both may be.
     let list = |at: *const i64| match rank {
         0 => Vec::new(),
+        // SAFETY: as above.
         _ => unsafe { std::slice::from_raw_parts(at, rank) }.to_vec(),
     };
     let shape: Vec<usize> = list(tensor.shape).into_iter().map(|n| n as usize).collect();

@@ -63,7 +63,9 @@ macro_rules! for_each_isa {
                 }
                 // SAFETY: only sets that `Isa::of_machine` found are named.
                 match isa {
+                    // SAFETY: as above.
                     lifting_loops::Isa::Avx512 => return unsafe { avx512($($argument),*) },
+                    // SAFETY: as above.
                     lifting_loops::Isa::Avx2 => return unsafe { avx2($($argument),*) },
                     lifting_loops::Isa::Baseline => {}
                 }

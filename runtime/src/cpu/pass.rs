@@ -216,9 +216,11 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
     for (i, row) in bundle.iter_mut().enumerate() {
         // SAFETY: a sample of the box.
         let ptr = unsafe { read.ptr.offset(from + source(i)) };
+        // SAFETY: lanes below the width are of the box.
         let load = |lane: usize| unsafe { (*ptr.offset(lane as isize * lines.lanes.1)).load() };
         if width == L && lines.lanes.1 == 1 {
             // Contiguous lanes: one wide load.
+            // SAFETY: all lanes are of the box, and contiguous.
             let samples = unsafe { *ptr.cast::<[S; L]>() };
             row.iter_mut().zip(samples).for_each(|(x, sample)| *x = sample.load());
         } else {
@@ -260,9 +262,11 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
         if width == L && lines.lanes.2 == 1 {
             let mut samples = [D::store(row[0]); L];
             samples.iter_mut().zip(&*row).for_each(|(sample, x)| *sample = D::store(*x));
+            // SAFETY: all lanes are of the box, and contiguous.
             unsafe { *ptr.cast::<[D; L]>() = samples };
         } else {
             for (lane, &x) in row.iter().take(width).enumerate() {
+                // SAFETY: lanes below the width are of the box.
                 unsafe { *ptr.offset(lane as isize * lines.lanes.2) = D::store(x) };
             }
         }

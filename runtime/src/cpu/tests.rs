@@ -107,6 +107,7 @@ fn check<T: Sample>(problem: Problem, random: &mut Random) {
             oracle.adjoint(&mut back).unwrap();
             oracle.inverse_adjoint(&mut forth).unwrap();
             for (of, expected) in [(super::Of::Forward, back), (super::Of::Inverse, forth)] {
+                // SAFETY: views of whole arrays of the shape.
                 unsafe { cpu.adjoint(of, view(&data, shape), view_mut(found, shape), &mut workspace).unwrap() };
                 assert_same(found, &expected, &format!("adjoint of {of:?} of {what}"));
             }

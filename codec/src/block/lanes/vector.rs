@@ -189,8 +189,8 @@ mod x86 {
 
     /// Intrinsic without memory access.
     macro_rules! op {
-        // SAFETY: the processor has the instruction, by the module's rule.
         ($call:expr) => {
+            // SAFETY: the processor has the instruction, by the module's rule.
             unsafe { $call }
         };
     }

@@ -295,6 +295,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         let mut windows = chunk.blocks.0;
         for block in chunk.blocks.0..chunk.blocks.1 {
             for row in arriving.clone() {
+                // SAFETY: the rows that arrive are of the level, and the block is of the chunk.
                 unsafe { self.take(down, row, block) };
             }
             let runs = self.runs(block);
@@ -303,6 +304,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
                 let (from, to) = down.widen(chunk.rows, step.spare);
                 let first = down.align(from.max(front - step.lag), step.target);
                 for t in (first..to.min(next - step.lag)).step_by(2) {
+                    // SAFETY: the axis has aligned `t` to rows that are in the ring.
                     unsafe { self.step(down, step, t, block, runs) };
                 }
             }
@@ -320,6 +322,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
                     let lag = down.lag[phase];
                     let first = down.align(chunk.rows.0.max(front - lag), phase);
                     for row in (first..chunk.rows.1.min(next - lag)).step_by(2) {
+                        // SAFETY: the row is of the chunk, and its window is finished.
                         unsafe { self.leave(down, row, phase, windows) };
                     }
                 }
@@ -485,6 +488,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         let mut staging = self.staging(1);
         if !level.analysis {
             let count = (window.to - window.from) as usize;
+            // SAFETY: the caller's contract.
             unsafe {
                 bands[0].write(row, window.from, count, &mut staging, |to| {
                     self.merge(across, window, copied, to, level.gain.1);

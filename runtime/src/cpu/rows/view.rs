@@ -20,6 +20,7 @@ pub(super) type Grid<T> = [[Rows<T>; 2]; 2];
 
 // SAFETY: workers write distinct samples.
 unsafe impl<T> Sync for Rows<T> {}
+// SAFETY: as above.
 unsafe impl<T> Send for Rows<T> {}
 
 /// Staging memory for samples that are not contiguous at their source or target.

@@ -94,10 +94,12 @@ impl<T: Sample> CudaPlan<T> {
             Some(parts) => unsafe { self.in_parts(parts, way, src, &dst.shape[..dst.rank])? },
             None => {
                 let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
+                // SAFETY: the caller's contract.
                 let (loaded, source) = (self.packed(), unsafe { gather(src) });
                 self.through(loaded, way.list(&loaded.program), Some(source), empty, false)?
             }
         };
+        // SAFETY: the caller's contract.
         unsafe { scatter(&result, dst) };
         Ok(())
     }
