@@ -125,7 +125,7 @@ fn each_kind_of_output() {
 fn long_wavelets_are_compiled() {
     let bench = Bench::new();
     let run = bench.run("coif17 -o kernels").ok();
-    let line = "coif17_vertical_forward_f64: slabs of 16 columns instead of 32: the window";
+    let line = "coif17_vertical_forward_f64: slabs of 16 columns instead of 32: bytes of shared memory";
     assert!(run.stderr.contains(&format!("coif17: {line}")), "{}", run.stderr);
     assert!(String::from_utf8(bench.read("kernels/coif17.cu")).unwrap().contains(line));
     assert!(bench.run("coif17 --emit ir --sample f64 -o -").ok().stdout.contains("launch block (16, 16, 1)"));
@@ -170,7 +170,7 @@ fn kernels_in_dialects() {
         assert_eq!(written.matches(text).count(), 4, "{written}");
     }
     for word in ["c", "rust"] {
-        ir(&format!("--schedule warp --dialect {word}")).fails(1, "it runs in many threads; use the `rows` schedule");
+        ir(&format!("--schedule warp --dialect {word}")).fails(1, "it runs in many threads; use the single-threaded `rows` schedule");
     }
     let help = bench.run("--help").ok().stdout;
     for dialect in lifting_codegen::back::DIALECTS {

@@ -168,8 +168,20 @@ impl Lowering<'_> {
     fn adjoint_pass(&mut self, direction: Direction, level: u32, axis: usize, view: View) -> Result<(), ProgramError> {
         let shape = self.problem.geometry.level_shape(level);
         let length = shape[axis];
-        if length < 2 || shape.contains(&0) {
+        if shape.contains(&0) {
             return Ok(());
+        }
+        if length < 2 {
+            let parity = self.problem.geometry.level_origins(level)[axis] & 1;
+            return match self.problem.double_lone_odd && parity == 1 {
+                false => Ok(()),
+                true => Err(ProgramError::Kernel {
+                    kernel: "adjoint".into(),
+                    reason: format!(
+                        "lines of one sample along axis {axis} have none under this border rule of JPEG 2000"
+                    ),
+                }),
+            };
         }
         if let Some(axis) = shape.iter().position(|&n| n as i64 > MOST) {
             return Err(ProgramError::AxisTooLong { axis, length: shape[axis], most: MOST as usize });

@@ -25,14 +25,15 @@ impl Lowering<'_> {
     /// reversible and irreversible wavelets (T.800 F.4.6, F.3.6).
     pub(crate) fn lone(&mut self, pass: Pass, sites: Sites) -> Result<(), ProgramError> {
         let gain = i64::from(pass.gain);
-        match pass.direction {
-            Direction::Forward => {
-                self.change(sites.signal, sites.high, pass.extent, pass.extent, Change::Up, &[gain + 1])
-            }
-            Direction::Inverse => {
-                self.change(sites.high, sites.signal, pass.extent, pass.extent, Change::Down, &[1, gain])
-            }
-        }
+        let (from, to) = match pass.direction {
+            Direction::Forward => (sites.signal, sites.high),
+            Direction::Inverse => (sites.high, sites.signal),
+        };
+        let (change, extra): (_, &[i64]) = match (pass.direction == Direction::Forward) != self.problem.is_adjoint {
+            true => (Change::Up, &[gain + 1]),
+            false => (Change::Down, &[1, gain]),
+        };
+        self.change(from, to, pass.extent, pass.extent, change, extra)
     }
 
     fn change(

@@ -40,8 +40,10 @@ pub struct Problem {
     pub extended: Vec<Option<Extended>>,
     /// Gain shift of the samples at each level, in bits.
     pub gain_shift: u32,
-    /// Whether analysis doubles a lone sample at an odd position, as reversible JPEG 2000 does.
+    /// Whether analysis doubles a lone sample at an odd position, as JPEG 2000 does.
     pub double_lone_odd: bool,
+    /// Whether this is an adjoint ([`Problem::adjoint`]): its synthesis then doubles a lone sample, its analysis halves it.
+    pub is_adjoint: bool,
     /// Whether the first and last sample of each line of several are doubled before the steps and halved after them,
     /// along each axis of a level. Adjoints need this ([`adjoint::Border::DoubledEnds`]).
     pub doubled_ends: bool,
@@ -63,6 +65,7 @@ impl Problem {
             extended: Vec::new(),
             gain_shift: 0,
             double_lone_odd: false,
+            is_adjoint: false,
             doubled_ends: false,
             tile: None,
         }
@@ -95,7 +98,13 @@ impl Problem {
         };
         let back = |axis: &Option<Extended>| axis.map(|axis| Extended { is_adjoint: true, ..axis });
         let extended = self.extended.iter().map(back).collect();
-        Some(Problem { scheme: self.scheme.adjoint()?, extended, doubled_ends, ..self.clone() })
+        Some(Problem {
+            scheme: self.scheme.adjoint()?,
+            extended,
+            doubled_ends,
+            is_adjoint: !self.is_adjoint,
+            ..self.clone()
+        })
     }
 
     /// Whether no step of any level reads beyond its line, so borders have no effect.

@@ -411,6 +411,7 @@ impl<'a, T> PlanBuilder<'a, T> {
             extended,
             gain_shift: profile.map_or(0, |p| p.gain_shift),
             double_lone_odd: self.profile == Some(Format::Jpeg2000),
+            is_adjoint: false,
             doubled_ends: false,
             scheme: scheme.clone(),
             tile: self.tile.clone(),

@@ -30,7 +30,7 @@ const BLOCK: [u32; 2] = [32, 8];
 /// `None` if a change also converts the sample type, or the samples are unsigned integers.
 pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
     let changes = change != Change::None;
-    if changes && (to.is_integer() && !to.is_signed_integer() || from != to) {
+    if changes && (from != to || matches!(to, Scalar::U8 | Scalar::Bool)) {
         return None;
     }
     let sum = if to == Scalar::I64 { Scalar::I64 } else { Scalar::I32 };

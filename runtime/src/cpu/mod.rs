@@ -225,6 +225,7 @@ impl<T: Sample> Cpu<T> {
                 gain: if step == if analysis { 0 } else { last } { self.problem.gain_shift } else { 0 },
                 doubled_ends: self.problem.doubled_ends,
                 double_lone_odd: self.problem.double_lone_odd,
+                is_adjoint: self.problem.is_adjoint != (kind == Kind::Adjoint),
             };
             // Storage types are rounded once a level: inner passes stay in the buffer of work-type samples.
             let from_memory = T::DIRECT || step == 0;

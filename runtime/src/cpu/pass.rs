@@ -38,6 +38,8 @@ pub(crate) struct Work<'a, W: Arithmetic> {
     pub doubled_ends: bool,
     /// Whether a line of one sample at an odd origin is doubled (halved in synthesis).
     pub double_lone_odd: bool,
+    /// Whether synthesis is the adjoint of analysis: it then doubles that line, too.
+    pub is_adjoint: bool,
 }
 
 /// Direction of the transform.
@@ -249,7 +251,7 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
             ends(bundle, W::halved);
         }
     } else if work.double_lone_odd && work.parity == 1 {
-        bundle[0] = bundle[0].map(if analysis { W::doubled } else { W::halved });
+        bundle[0] = bundle[0].map(if analysis != work.is_adjoint { W::doubled } else { W::halved });
     }
 
     let target = along(n, work.parity, lines.write_stride, write.split);

@@ -226,7 +226,7 @@ mod tests {
         let check = |bytes: &[u8]| Compiled::new(bytes.to_vec()).check();
         assert_eq!(check(&elf), Ok(()));
         for len in [4, 60, 64, 100, 135] {
-            assert!(check(&elf[..len]).unwrap_err().to_string().contains("cut short"), "{len}");
+            assert!(check(&elf[..len]).unwrap_err().to_string().contains("truncated"), "{len}");
         }
         elf[72 + 32] = 200;
         assert!(check(&elf).is_err());

@@ -148,7 +148,7 @@ fn foreign_kernels() -> Result {
     let other = other.map_err(text)?;
     let cut = Compiled::new(other.bytes()[..other.bytes().len() / 2].to_vec());
     let rubbish = Compiled::new(b"this is not a module".to_vec());
-    for (kernels, word) in [(rubbish, "CUDA_ERROR"), (cut, "cut short"), (other, "it has no kernel")] {
+    for (kernels, word) in [(rubbish, "CUDA_ERROR"), (cut, "truncated"), (other, "it has no kernel")] {
         match plan(&[64, 64], &Device::Cuda(device.with_kernels(kernels))) {
             Err(PlanError::Cuda(CudaError::Module { reason })) if reason.contains(word) => {
                 println!("     says: {}", CudaError::Module { reason });
