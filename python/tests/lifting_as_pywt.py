@@ -1,4 +1,4 @@
-"""Pytest plugin that makes `import pywt` import lifting, for PyWavelets' test files.
+"""A pytest plugin that makes `import pywt` import `lifting`, for test files written for PyWavelets.
 
 `pywt.data`, with images and signals only, stays PyWavelets' own.
 """

@@ -66,7 +66,7 @@ def test_volumes_and_kinds(dtype):
 
 
 def test_unaligned_chunks():
-    """Chunks received over the network may be unaligned."""
+    """Chunks from the network may begin between two samples."""
     x = sample((64, 64))
     given = da.from_array(x, chunks=32).map_blocks(displaced, dtype=x.dtype)
     assert not displaced(x).flags.aligned

@@ -16,7 +16,7 @@ REALS = ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
 
 
 def families():
-    """A wavelet of each family of the catalogue."""
+    """One wavelet of each family of the catalogue."""
     return list({family: name for name, (family, _) in lifting.catalogue().items()}.values())
 
 
@@ -170,7 +170,7 @@ def test_empty_arrays_and_single_samples():
         (lambda: lj.forward(jnp.zeros((4, 4)), "cdf79"), "did you mean cdf97"),
         (lambda: lj.forward(jnp.zeros((4, 5)), boundary="periodic"), "axis 1 has 5 samples"),
         (lambda: lj.forward(jnp.zeros((4, 4)), boundary="mirror"), "mirror"),
-        (lambda: lj.forward(jnp.zeros((4, 4)), levels=-1), "cannot be negative"),
+        (lambda: lj.forward(jnp.zeros((4, 4)), levels=-1), "must not be negative"),
         (lambda: jax.jit(lambda x: lj.forward(x, "dd137"))(jnp.zeros((4, 4))), "integer"),
         (lambda: jax.grad(lambda x: lj.forward(x, "cdf79").sum())(jnp.zeros((4, 4))), "did you mean cdf97"),
         (lambda: lj.with_bands(jnp.zeros((4, 4)), {"HH2": 0}), "sub-band 'HH2'; choose one of LL1, HL1, LH1, HH1"),

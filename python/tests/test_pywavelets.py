@@ -145,7 +145,7 @@ def test_errors():
         lifting.dwt([1, 2, 3, 4], "legall53")
     with pytest.raises(ValueError, match="but `db4` makes at least 4"):
         lifting.idwt([1, 2, 3], [1, 2, 3], "db4")
-    with pytest.raises(ValueError, match="axis 0 has one sample"):
+    with pytest.raises(ValueError, match="axis 0 has 1"):
         lifting.dwt([1.0], "db2", "reflect")
     with pytest.raises(lifting.LiftingError, match="is a Tensor on a GPU: .* take CuPy arrays"):
         lifting.dwt2(type("Tensor", (), {"__cuda_array_interface__": {}, "ndim": 2})(), "db2")
@@ -183,5 +183,5 @@ def test_cupy_arrays(mode):
     line, low = cupy.asarray(x[0, 0]), lifting.dwt(cupy.asarray(x[0, 0]), "db2", mode)[0]
     assert same(cupy.asnumpy(low), lifting.dwt(x[0, 0], "db2", mode)[0])
     assert len(lifting.wavedec(line, "db2", mode)) == len(lifting.wavedec(x[0, 0], "db2", mode))
-    with pytest.raises(lifting.LiftingError, match="is a ndarray on a GPU"):
+    with pytest.raises(lifting.LiftingError, match="unsupported ndarray on a GPU"):
         lifting.swt(line, "db2")

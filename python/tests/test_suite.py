@@ -1,7 +1,7 @@
 """PyWavelets' own test files, with `import pywt` replaced, and the doctests of the package.
 
-The files are copied from the installed PyWavelets. The table in docs/pywavelets.md lists the expected failures and
-their reasons; this test checks that it is exact. `LIFTING_FULL=1` runs the slow tests as well.
+The files are those of the installed PyWavelets. docs/pywavelets.md lists the failing tests with reasons, and this test
+compares its table with the results. `LIFTING_FULL=1` also runs slow tests.
 """
 
 import importlib.util
