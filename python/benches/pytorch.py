@@ -1,14 +1,14 @@
-"""Speed relative to ptwt, PyTorch's wavelets by convolution: both directions, and their gradients.
+"""Speed relative to ptwt, PyTorch's wavelets by convolution: forward, inverse, and their gradients.
 
     python python/benches/pytorch.py [--device cuda] [--wavelets haar,db4,bior4.4] [--times 20] [--calls 5] [--ieee]
 
-The data is float32 in two and three dimensions, and the libraries run in turns. On a GPU its own clock measures a few
-queued calls, as in programs; with --calls 1 the GPU waits for each call. ptwt runs in both its forms, with whole
-filters (`wavedec2`) and axis by axis (`fswavedec2`), and the faster one counts. Each library uses its default border
-rule. Times are medians; the column "copies" divides lifting's time by that of a copy of the data, and ∇ is a gradient.
-The last row is a small image, whose time is call overhead.
+The data is float32, in two and three dimensions, and the libraries take turns. GPU times are from the GPU's clock, with
+a few calls queued one after another, as in programs; with --calls 1 the GPU waits for each call. ptwt is measured with
+whole filters (`wavedec2`) and axis by axis (`fswavedec2`), and the faster one counts. Each library uses its default
+border rule. A time is a median, also given in copies of the same data; ∇ is a gradient. The last line is for a small
+image, whose time is that of the calls.
 
-By default PyTorch lets cuDNN round factors to 10 bits; --ieee forbids it.
+cuDNN rounds factors to 10 bits by PyTorch's defaults; --ieee turns that off.
 """
 
 import argparse

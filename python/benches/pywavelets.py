@@ -1,9 +1,9 @@
-"""Speed relative to PyWavelets: 4096², float32, 4 levels, one thread, every mode.
+"""Speed relative to PyWavelets: 4096², float32, 4 levels, one thread, every mode, in turns.
 
     python python/benches/pywavelets.py [--side 4096] [--wavelets db4,bior4.4] [--times 3] [--processor]
 
-The libraries run in turns, and ratios are of best medians. The columns "copies" divide lifting's time by that of a copy
-of the image. --processor counts processor time, which varies less on a shared machine.
+Ratios are of medians, followed by our time in copies of the same image. --processor compares processor time, which
+depends less on other load.
 """
 
 import argparse

@@ -8,8 +8,21 @@ import numpy as np
 from ._lifting import LiftingError
 
 
+def aligned(array):
+    """The array, or a copy of a NumPy array that begins between two samples, as arrays from networks and files may."""
+    return np.require(array, requirements="A") if isinstance(array, np.ndarray) else array
+
+
+def numbers(array):
+    """An array of objects as an array of numbers."""
+    made = np.asarray(array.tolist())
+    if made.dtype.kind not in "biufc" or made.shape != array.shape:
+        raise TypeError("data must be numbers: the array has objects of other types")
+    return made
+
+
 class Library:
-    """Adapter for one library's arrays; this base class serves NumPy and all other DLPack arrays."""
+    """Access to a library's arrays. This class is for NumPy, and for libraries that have only DLPack."""
 
     #: Whether arrays are writable.
     mutable = True

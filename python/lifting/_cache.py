@@ -4,7 +4,9 @@ import collections
 import math
 import threading
 
-#: Bound on the bytes of all cached transforms, estimated from their shapes.
+from . import _lifting
+
+#: Bytes that all cached transforms may hold, as estimated from their shapes.
 LIMIT = 256 << 20
 #: Estimated bytes of a transform: a constant, and the bytes per sample.
 _BASE, _EACH = 1 << 16, 4
@@ -41,9 +43,11 @@ def cached(shape):
 
 
 def clear_cache():
-    """Drops the cached transforms of PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask`.
+    """Frees cached transforms of PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask`.
 
-    The cache holds at most 256 MiB, or only the most recent transform if that one is larger.
+    The cache holds at most 256 MiB, besides the latest transform. Scratch memory is bounded as well: 256 MiB for all
+    transforms together, and 256 MiB for each thread that has called a function; that of other threads is freed at
+    their end. Transforms of JAX on GPUs stay, as compiled functions refer to them.
 
     >>> clear_cache()
     """
@@ -51,3 +55,4 @@ def clear_cache():
     with _lock:
         _store.clear()
         _held = 0
+    _lifting.clear_scratch()

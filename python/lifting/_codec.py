@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import _lifting
+from ._arrays import numbers
 from ._lifting import LiftingError
 from ._wavelet import as_wavelet
 
@@ -11,23 +12,24 @@ def encode(
     image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=5, bits=None, passes=2, fast=0, colour=True,
     layers=1, tile=None
 ):
-    """The stream of an image: integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
-    components)``.
+    """Compresses a picture of integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
+    components)``, to a stream (bytes).
 
-    Coding is lossless, with an integer wavelet, unless one target is given: ``psnr``, at least that many decibels;
-    ``bpp``, at most that many bits per pixel; or ``quality``, from 1 to 100. ``bits`` per sample default to those of
-    the type. The first three components are red, green and blue, unless ``colour`` is false.
+    The default is lossless, with an integer wavelet. One of three targets makes it lossy: ``psnr`` (decibels, at
+    least), ``bpp`` (bits per pixel, at most) or ``quality`` (1 to 100).
 
-    With several quality ``layers`` any prefix of the stream is an image. The lowest ``fast`` bitplanes, 0 to 32, are
-    coded in a single pass: faster, and slightly larger. ``tile``, ``(height, width)``, cuts the image into
-    independently coded tiles. docs/format.md defines the stream.
+    ``bits`` of a sample default to those of its type. The first three components are red, green and blue, unless
+    ``colour`` is false. With several quality ``layers``, any prefix of the stream is a picture, which ``decode``
+    returns with ``cut=True``. The lowest ``fast`` bitplanes, 0 to 32, are coded in one pass, which is faster and takes
+    a little more space. ``tile``, ``(height, width)``, splits the picture into independently coded tiles.
+    docs/format.md defines the stream.
 
     >>> image = np.add.outer(np.arange(100), np.arange(120)).astype("uint8")
     >>> stream = encode(image)
     >>> len(stream) < image.size / 4, bool((decode(stream) == image).all()), decode(stream, level=2).shape
     (True, True, (25, 30))
     """
-    image = np.asarray(image)
+    image = _whole_numbers(image)
     if image.dtype.kind not in "iu" or image.ndim not in (2, 3):
         raise LiftingError(
             f"an image must have integers and two or three axes, not {image.ndim} of {image.dtype}: "
@@ -49,13 +51,29 @@ def encode(
     )
 
 
-def decode(stream, level=0, *, layers=None, region=None, cut=False):
-    """The image of a stream, of shape ``(height, width)`` or ``(height, width, components)``.
+def _whole_numbers(image):
+    """A picture as an array. Lists and arrays of objects get the smallest type that holds them."""
+    made = np.asarray(image)
+    if made.dtype == object and made.ndim:
+        made = numbers(made)
+    elif isinstance(image, np.ndarray) or hasattr(image, "dtype"):
+        return made
+    if made.dtype.kind not in "iu" or not made.size:
+        return made
+    low, high = int(made.min()), int(made.max())
+    kinds = ("uint8", "uint16") if low >= 0 else ("int8", "int16")
+    fits = [kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max]
+    return made.astype(fits[0]) if fits else made
 
-    Each ``level`` halves height and width. ``layers`` is the number of quality layers to decode, by default all. With
-    a ``region``, ``(first row, first column, rows, columns)`` at full size, only the data that it needs is decoded.
 
-    A truncated stream is an error, unless ``cut`` is true: then the image is made from the data present.
+def decode(stream, level=0, *, layers=None, region=None, cut=False, components=False):
+    """Decompresses a stream to a picture.
+
+    Each ``level`` halves height and width. ``layers`` limits decoding to the first quality layers. ``region``,
+    ``(first row, first column, rows, columns)`` at full size, decodes only the blocks that the region depends on.
+
+    A truncated stream is an error, unless ``cut`` is true: then the result is the picture that the prefix holds.
+    Pictures of one component have shape ``(height, width)``, or ``(height, width, 1)`` if ``components`` is true.
 
     >>> stream = encode(np.zeros((64, 64), "uint16"), "cdf97", bpp=1.0)
     >>> decode(stream).dtype
@@ -68,4 +86,4 @@ def decode(stream, level=0, *, layers=None, region=None, cut=False):
         raise LiftingError("the stream is truncated: pass cut=True to decode the data present")
     kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2}")
     image = np.frombuffer(samples, np.int32).reshape(shape).astype(kind)
-    return image[..., 0] if shape[2] == 1 else image
+    return image[..., 0] if shape[2] == 1 and not components else image

@@ -12,16 +12,15 @@ from numpy.exceptions import AxisError
 from . import _arrays, _lifting
 from ._cache import cached
 from ._lifting import LiftingError
-from ._wavelet import Modes, Wavelet, as_wavelet, wavelist
+from ._wavelet import Modes, Wavelet, as_wavelet
 
 _SAMPLES = {"f": "f32", "d": "f64"}
 _threads = os.cpu_count() or 1
 
 
 def set_threads(count=None):
-    """Sets the number of threads for PyWavelets' functions, by default all cores, and returns the previous number.
-
-    Plans have their own ``threads``.
+    """Sets the number of threads of PyWavelets' functions, all by default. Returns the previous number. Plans have
+    their own argument ``threads``.
 
     >>> before = set_threads(1)
     >>> set_threads(before)
@@ -63,16 +62,14 @@ def as_samples(data, on_gpu=False):
             "arrays; for PyTorch and JAX use `lifting.torch` and `lifting.jax`"
         )
     if array.dtype == np.dtype("object") and array.ndim:
-        array = np.array(array.tolist())
-        if array.dtype.kind not in "biufc":
-            raise TypeError("data must be numbers")
+        array = _arrays.numbers(array)
     array = array.astype(check_dtype(array), copy=False)
-    return array if not isinstance(array, np.ndarray) or array.flags.aligned else array.copy()
+    return _arrays.aligned(array)
 
 
 def per_axis(given, axes, single, what):
-    """A list with one entry per axis, from a single value or one value per axis."""
-    if isinstance(given, (str, int, Wavelet)):
+    """A list with an entry for each axis, from one value or from one for each axis."""
+    if isinstance(given, (str, int, Wavelet)) or hasattr(given, "filter_bank"):
         return [single(given)] * len(axes)
     if not isinstance(given, Iterable):
         raise ValueError(f"{what} must be a single one, or one for each axis, not {type(given).__name__}")
@@ -80,7 +77,7 @@ def per_axis(given, axes, single, what):
     if len(given) == 1:
         return [single(given[0])] * len(axes)
     if len(given) != len(axes):
-        raise ValueError(f"{len(given)} {what} for {len(axes)} axes: give one, or one for each axis")
+        raise ValueError(f"{len(given)} {what} for {len(axes)} axes: pass one, or one for each axis")
     return [single(one) for one in given]
 
 
@@ -119,7 +116,7 @@ def _plan(level, device):
 
 
 def _queue(level, device, given, out):
-    """Runs a level on a device, from one dense array to another."""
+    """Runs a level on a device, from one contiguous array to another."""
     library = _arrays.library(given)
     plan, way, size = _plan(level, device)
     if plan.gpu is None:
@@ -228,8 +225,13 @@ def _analyse(data, wavelets, modes, axes):
         return {key: _complex(band, data.dtype) for key, band in bands.items()}
     if not axes:
         return {"": data.copy()}
-    if 0 in data.shape and all(data.shape[axis] for axis in axes):
-        return _of_empty_batch(data, wavelets, modes, axes)
+    if _is_empty(data.shape, axes):
+        shape = list(data.shape)
+        for axis, wavelet, mode in zip(axes, wavelets, modes):
+            shape[axis] = dwt_coeff_len(shape[axis], wavelet, mode)
+        library = _arrays.library(data)
+        keys = ("".join(letters) for letters in itertools.product("ad", repeat=len(axes)))
+        return {key: library.empty(tuple(shape), data.dtype, data) for key in keys}
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, data.ndim)
         level = _prepare(wavelets[0]._scheme, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
@@ -243,11 +245,9 @@ def _analyse(data, wavelets, modes, axes):
     return bands
 
 
-def _of_empty_batch(data, wavelets, modes, axes):
-    """Bands of an empty batch: those of a batch of one, cut to no samples."""
-    one = np.zeros([max(n, 1) for n in data.shape], data.dtype)
-    cut = tuple(slice(0, 0) if n == 0 else slice(None) for n in data.shape)
-    return {key: band[cut] for key, band in _analyse(one, wavelets, modes, axes).items()}
+def _is_empty(shape, axes):
+    """Whether a batch of data has no elements."""
+    return 0 in shape and all(shape[axis] for axis in axes)
 
 
 def _complex(pair, dtype):
@@ -261,12 +261,13 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
         real = np.empty(0, dtype).real.dtype
         pairs = {key: None if band is None else band[..., None].view(real) for key, band in bands.items()}
         return _complex(_synthesise(pairs, (*shape, 2), real, wavelets, modes, axes), dtype)
-    batch = [n == 0 and axis not in axes for axis, n in enumerate(shape)]
-    if any(batch) and all(shape[axis] for axis in axes):
-        one = [1 if empty else n for n, empty in zip(shape, batch)]
-        full = {key: None if band is None else np.zeros(one, dtype) for key, band in bands.items()}
-        whole = _synthesise(full, tuple(one), dtype, wavelets, modes, axes)
-        return whole[tuple(slice(0, 0) if empty else slice(None) for empty in batch)]
+    if _is_empty(shape, axes):
+        restored = list(shape)
+        for axis, wavelet, mode in zip(axes, wavelets, modes):
+            more = 0 if mode == Modes.periodization else wavelet.dec_len - 2
+            restored[axis] = max(2 * restored[axis] - more, 0)
+        first = next(band for band in bands.values() if band is not None)
+        return _arrays.library(first).empty(tuple(restored), dtype, first)
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, len(shape))
         level = _prepare(wavelets[0]._scheme, shape, along, _SAMPLES[dtype.char], True, _threads)
@@ -283,7 +284,7 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
 
 
 def dwt_max_level(data_len, filter_len):
-    """The largest number of levels with a coefficient free of border effects.
+    """The largest number of levels at which some coefficient is free of border effects.
 
     >>> dwt_max_level(1000, "sym5"), dwt_max_level(1000, 10)
     (6, 6)
@@ -307,7 +308,7 @@ def max_level(data_len, filter_len):
 
 
 def dwt_coeff_len(data_len, filter_len, mode):
-    """Length of each band of ``data_len`` samples.
+    """Number of coefficients in a band of ``data_len`` samples.
 
     >>> dwt_coeff_len(9, "db2", "symmetric"), dwt_coeff_len(9, 4, "periodization")
     (6, 5)
@@ -337,7 +338,7 @@ def dwt(data, wavelet, mode="symmetric", axis=-1):
 
 
 def idwt(cA, cD, wavelet, mode="symmetric", axis=-1):
-    """One level of synthesis along an axis; one of the bands may be None, which means zeros.
+    """One level of synthesis along an axis. One band may be None, which means zeros.
 
     >>> idwt(*dwt([1, 2, 3, 4, 5, 6], "db2", "smooth"), "db2", "smooth").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
@@ -362,9 +363,8 @@ def _common(bands):
 
 
 def dwtn(data, wavelet, mode="symmetric", axes=None):
-    """One level of analysis along several axes: a dictionary of bands.
-
-    A key has a letter per axis, ``a`` for low and ``d`` for high. Each axis may have its own wavelet and mode.
+    """One level of analysis along several axes: a dictionary of bands. A key has a letter for each axis, ``a`` for low
+    and ``d`` for high. Wavelets and modes may be given for each axis.
 
     >>> sorted(dwtn(np.ones((4, 4)), "haar"))
     ['aa', 'ad', 'da', 'dd']
@@ -444,7 +444,7 @@ def downcoef(part, data, wavelet, mode="symmetric", level=1):
     """
     data = as_samples(data)
     if data.ndim > 1:
-        raise ValueError("downcoef takes data of one axis")
+        raise ValueError("downcoef takes data with one axis")
     if part not in ("a", "d"):
         raise ValueError(f"invalid part {part!r}: choose 'a' or 'd'")
     if level < 1:
@@ -455,7 +455,7 @@ def downcoef(part, data, wavelet, mode="symmetric", level=1):
 
 
 def upcoef(part, coeffs, wavelet, level=1, take=0):
-    """Synthesis of one band over several levels: all samples, or the central ``take`` of them.
+    """Several levels of synthesis from one band, in full, or the middle ``take`` samples of it.
 
     >>> data = [1, 2, 3, 4, 5, 6]
     >>> cA, cD = dwt(data, "db2", "smooth")
@@ -464,7 +464,7 @@ def upcoef(part, coeffs, wavelet, level=1, take=0):
     """
     coeffs = as_samples(coeffs)
     if coeffs.ndim > 1:
-        raise ValueError("upcoef takes coefficients of one axis")
+        raise ValueError("upcoef takes coefficients with one axis")
     if part not in ("a", "d"):
         raise ValueError(f"invalid part {part!r}: choose 'a' or 'd'")
     if level < 1:
@@ -483,7 +483,7 @@ def upcoef(part, coeffs, wavelet, level=1, take=0):
 
 
 def pad(x, pad_widths, mode):
-    """Data extended along each axis by a mode, with the given numbers of samples before and after.
+    """Data extended along each axis by ``pad_widths`` samples before and after, in a mode.
 
     >>> pad([1, 2, 3], 2, "antireflect").tolist()
     [-1, 0, 1, 2, 3, 4, 5]

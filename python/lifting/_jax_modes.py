@@ -1,7 +1,7 @@
-"""PyWavelets' transforms of JAX arrays, in all nine modes, with derivatives; `lifting.jax` exports them.
+"""PyWavelets' transforms of JAX arrays, in all nine modes, with derivatives; exported by `lifting.jax`.
 
-XLA calls levels as foreign functions on CPUs and CUDA devices. The native extension provides each level and its
-adjoint; both are linear, and each is the transpose of the other.
+XLA calls levels as foreign functions, on CPUs and on CUDA devices. A level is linear, and the native module has its
+adjoint: each is the derivative of the other.
 """
 
 import math
@@ -168,11 +168,11 @@ def _idwtn(bands, wavelet, modes):
 
 
 def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
-    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' function of that name.
+    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' `wavedecn`:
+    ``[cAn, {details of level n}, …, {details of level 1}]``. All other axes are batch.
 
-    The result is ``[cAn, {details of level n}, …, {details of level 1}]``; other axes are batch axes. The wavelet must
-    be real. ``mode`` is one of PyWavelets' nine, or one per axis. Types are float16, bfloat16, float32, float64,
-    complex64 and complex128. Derivatives exist to every order.
+    The wavelet is real. ``mode`` is one of PyWavelets' nine, or one for each axis. Types are float16, bfloat16,
+    float32, float64, complex64 and complex128. Derivatives of every order are available.
 
     >>> x = jax.random.normal(jax.random.key(1), (3, 9, 12))
     >>> coeffs = wavedecn(x, "db2", level=2)
@@ -218,7 +218,7 @@ def wavedec2(x, wavelet, mode="symmetric", level=None):
 
 
 def waverec2(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last two axes, from a result of `wavedec2`.
+    """Several levels of synthesis along the last two axes, from the result of `wavedec2`.
 
     >>> x = jax.random.normal(jax.random.key(1), (4, 6))
     >>> back = waverec2(wavedec2(x, "bior2.2", "reflect", 1), "bior2.2", "reflect")

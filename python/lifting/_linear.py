@@ -29,7 +29,7 @@ def check_lengths(lengths, modes):
     """Raises an error if a transformed axis is too short for its mode."""
     for axis, (n, mode) in enumerate(zip(lengths, modes, strict=True)):
         if n == 0 or n == 1 and mode in ("reflect", "antireflect"):
-            raise LiftingError(f"axis {axis - len(modes)} has {n} samples: too few for mode {mode!r}")
+            raise LiftingError(f"axis {axis - len(modes)} has {n} samples, too few for mode {mode!r}: choose another")
 
 
 def analysis(x, levels, dims, one_level):

@@ -24,7 +24,7 @@ def _forms(transform, stationary, decimated, mode, wavelets):
 
 
 def mra(data, wavelet, level=None, axis=-1, transform="swt", mode="periodization"):
-    """Multiresolution analysis along an axis: arrays of the data's shape, coarsest first. `imra` adds them up.
+    """Splits data along an axis into a list of arrays, coarsest first; `imra` adds them up again.
 
     >>> bool(np.allclose(imra(mra([1.0, 2, 3, 5, 8, 13, 21, 34], "db2", 2)), [1, 2, 3, 5, 8, 13, 21, 34]))
     True

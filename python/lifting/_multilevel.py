@@ -78,7 +78,7 @@ def _sequence(coeffs):
 
 
 def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
-    """Several levels of synthesis along an axis, from a result of `wavedec`; None stands for zeros.
+    """Several levels of synthesis along an axis, from the result of `wavedec`. None means zeros.
 
     >>> waverec(wavedec([1, 2, 3, 4, 5, 6, 7, 8], "db2"), "db2").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
@@ -124,7 +124,7 @@ def wavedec2(data, wavelet, mode="symmetric", level=None, axes=(-2, -1)):
 
 
 def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
-    """Several levels of synthesis along two axes, from a result of `wavedec2`; None stands for zeros.
+    """Several levels of synthesis along two axes, from the result of `wavedec2`. None means zeros.
 
     >>> coeffs = wavedec2(np.ones((4, 4)), "db1")
     >>> waverec2(coeffs, "db1").round(6).tolist()[0]
@@ -165,7 +165,7 @@ def wavedecn(data, wavelet, mode="symmetric", level=None, axes=None):
 
 
 def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
-    """Several levels of synthesis along several axes, from a result of `wavedecn`.
+    """Several levels of synthesis along several axes, from the result of `wavedecn`.
 
     >>> waverecn(wavedecn(np.ones((2, 4)), "db1"), "db1").round(6).tolist()
     [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
@@ -206,7 +206,7 @@ def _complete(level):
 
 
 def dwtn_max_level(shape, wavelet, axes=None):
-    """The largest useful number of levels for data of that shape.
+    """The largest sensible number of levels for data of that shape.
 
     >>> dwtn_max_level((64, 32), "db2")
     3
@@ -217,7 +217,7 @@ def dwtn_max_level(shape, wavelet, axes=None):
 
 
 def wavedecn_shapes(shape, wavelet, mode="symmetric", level=None, axes=None):
-    """Shapes of the bands that `wavedecn` returns for data of that shape.
+    """The shapes of the coefficients that `wavedecn` returns for data of that shape.
 
     >>> wavedecn_shapes((64, 32), "db2", level=3, axes=(0,))
     [(10, 32), {'d': (10, 32)}, {'d': (18, 32)}, {'d': (33, 32)}]
@@ -234,7 +234,7 @@ def wavedecn_shapes(shape, wavelet, mode="symmetric", level=None, axes=None):
 
 
 def wavedecn_size(shapes):
-    """Number of coefficients, from their shapes or from the coefficients themselves.
+    """Number of coefficients, from shapes or from coefficients.
 
     >>> wavedecn_size(wavedecn_shapes((64, 32), "db2", mode="periodization"))
     2048
@@ -267,7 +267,7 @@ def _as_wavedecn(coeffs, axes):
         elif not isinstance(coeffs[1], dict):
             raise ValueError(f"details must be arrays, tuples or dictionaries, not {type(coeffs[1]).__name__}")
         if any(band is None for band in level.values()):
-            raise ValueError("missing coefficients are not supported: give arrays of zeros")
+            raise ValueError("missing coefficients are not supported: pass arrays of zeros")
         made.append(level)
     if len(made) == 1:
         return made, axes
@@ -285,9 +285,9 @@ def _as_wavedecn(coeffs, axes):
 
 
 def coeffs_to_array(coeffs, padding=0, axes=None):
-    """All coefficients in one array, in Mallat's layout, and the slices of each band.
+    """All coefficients in one array, in the Mallat layout, and the slices of each band.
 
-    ``padding`` fills the gaps; if it is None, gaps are an error.
+    Gaps are filled with ``padding``; if that is None, gaps are an error.
 
     >>> array, slices = coeffs_to_array(wavedec2(np.ones((8, 8)), "haar"))
     >>> array.shape, slices[1]["da"]
@@ -345,7 +345,7 @@ def array_to_coeffs(arr, coeff_slices, output_format="wavedecn"):
 
 
 def ravel_coeffs(coeffs, axes=None):
-    """All coefficients in a one-dimensional array, and the slices and shapes of the bands.
+    """All coefficients in one line, with the slices and shapes of the bands.
 
     >>> line, slices, shapes = ravel_coeffs(wavedec([1.0, 2, 3, 4], "haar"))
     >>> len(line), slices[1]

@@ -19,7 +19,7 @@ def _gray(level, low, high):
 class BaseNode:
     """A node of a packet tree: its data and its child nodes, which are made on demand.
 
-    ``node[path]`` gets the node at a path, ``del node[path]`` removes it, ``node[path] = data`` sets its data.
+    ``node[path]`` is the node at a path, ``del node[path]`` removes it, and ``node[path] = data`` sets its data.
     """
 
     #: Names of the child nodes.

@@ -1,6 +1,7 @@
 """Plans: transforms for arrays of one shape and type, prepared once and executed many times."""
 
 import contextlib
+import functools
 import warnings
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from ._wavelet import as_wavelet
 
 _DTYPES = {"float16": "f16", "float32": "f32", "float64": "f64", "int16": "i16", "int32": "i32", "int64": "i64"}
 _DTYPES |= {"bfloat16": "bf16", "complex64": "f32", "complex128": "f64"}
+#: Conditions of borders above which plans warn, and above which they refuse.
+_WARNS, _REFUSES = 100, 1e4
 _NAMES = {short: name for name, short in _DTYPES.items() if not name.startswith("complex")}
 
 
@@ -73,21 +76,20 @@ class Tile:
 class Plan:
     """A multi-level transform for arrays of one shape and sample type.
 
-    ``wavelet`` is a name or a `Wavelet`. ``levels`` is one number for all axes, or one per axis. ``axes`` are the axes
-    to transform, by default all; the others are batch axes.
+    ``wavelet`` is a name or a `lifting.Wavelet`. ``levels`` is one number, or one for each axis. ``axes`` are the
+    transformed axes, all by default; the others are batch.
 
     ``dtype`` is float16, bfloat16 (of ml_dtypes), float32, float64, complex64 or complex128 for real wavelets, and
-    int16, int32 or int64 for integer ones, which are lossless. Real and imaginary parts are transformed separately.
+    int16, int32 or int64 for integer wavelets, which are lossless. Real and imaginary parts are transformed separately.
 
-    ``tile`` cuts the data into independent tiles with their own borders. It is one length for all transformed axes, or
-    one per axis: a multiple of 2^levels, or the axis's own length.
+    ``tile`` splits the data into independent tiles, each with its own borders. It is a length for all transformed axes,
+    or one for each axis: a multiple of 2^levels, or the axis's length.
 
-    ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``, by default the wavelet's own. A border rule
-    that makes the transform ill-conditioned (`condition`) causes a warning above 100, and an error above 10⁴ unless
-    ``ill_conditioned=True``.
-
-    ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best`` or ``interpreter``, which executes GPU kernels slowly. All
-    devices compute the same bits.
+    ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``; the default is the wavelet's own rule.
+    ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which runs GPU kernels slowly on the CPU.
+    All devices compute the same bits.
+    A border rule that makes the transform ill-conditioned (`condition`) is a warning above 100, and an error above
+    10⁴ unless ``ill_conditioned=True``.
 
     >>> import numpy
     >>> plan = Plan((5, 7), "cdf97", levels=2)
@@ -100,12 +102,12 @@ class Plan:
     >>> plan.inverse_to(1, coefficients).shape
     (3, 4)
 
-    Arrays come from NumPy, PyTorch, CuPy, JAX, or any library with the buffer protocol or DLPack. Strided views are
-    read and written in place. Methods return new arrays of the same library (NumPy's for others), or write to ``out``,
-    which may be the input of `forward` and `inverse`. Transforms release the GIL.
+    Arrays are those of NumPy, PyTorch, CuPy or JAX, or any object with the buffer protocol or DLPack. Strided views are
+    read and written in place; unaligned arrays are copied. Methods return new arrays of the input's kind (NumPy's for
+    other objects), or write to ``out``, which may be the input of `forward` and `inverse`. Execution releases the GIL.
 
-    Plans with ``device="cuda"`` take contiguous PyTorch and CuPy arrays on that GPU, and arrays in host memory. They
-    queue work on GPU arrays on the library's current stream, or on ``stream``, and do not wait for it.
+    Plans with ``device="cuda"`` take contiguous arrays of PyTorch and CuPy on that GPU, and arrays in host memory. Work
+    on GPU arrays is queued on the library's current stream, or on ``stream``, without waiting.
     """
 
     def __init__(
@@ -128,11 +130,15 @@ class Plan:
         ill_conditioned=False,
     ):
         self.wavelet = as_wavelet(wavelet)
+        if not isinstance(shape, (int, np.integer)):
+            shape = tuple(shape)
+        #: Condition of the borders: 1 is as good as the periodic rule, and each factor of ten costs a digit.
+        self.condition = 1.0
         self._made = {
             "shape": shape, "wavelet": self.wavelet, "levels": levels, "dtype": dtype, "boundary": boundary,
             "device": device, "axes": axes, "axis_order": axis_order, "origins": origins, "profile": profile,
             "layout": layout, "pad": pad, "tile": tile, "threads": threads,
-            "ill_conditioned": ill_conditioned,
+            "ill_conditioned": True,
         }
         shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
         if dtype is None:
@@ -151,7 +157,7 @@ class Plan:
         elif axes is not None:
             raise LiftingError("levels per axis already select the axes: give one number, or leave out axes")
         if any(n < 0 for n in [*shape, *levels]):
-            raise LiftingError(f"shape {shape} and levels {levels} cannot be negative")
+            raise LiftingError(f"shape {shape} and levels {levels} must not be negative")
         if isinstance(tile, (int, np.integer)):
             tile = [int(tile) if levels[axis] else shape[axis] for axis in range(rank)]
         self.tile = None if tile is None else tuple(int(n) for n in tile)
@@ -164,9 +170,12 @@ class Plan:
             axis_order.append(rank)
         if parts and origins is not None:
             origins = [*origins, 0]
+        #: Axes of a batch without elements; the native plan has one.
+        self._empties = [axis for axis in range(rank) if shape[axis] == 0 and levels[axis : axis + 1] == [0]]
+        self._is_empty = bool(self._empties)
         self._native = _lifting.Plan(
             self.wavelet._scheme,
-            [*shape, *parts],
+            [*(max(n, axis in self._empties) for axis, n in enumerate(shape)), *parts],
             [*levels, *(0 for _ in parts)],
             self._kind,
             boundary=boundary,
@@ -179,30 +188,10 @@ class Plan:
             device=device,
             threads=threads,
         )
-        if not ill_conditioned:
-            self._check_condition()
-        self.shape = self._outer(self._native.shape)
-        self.coefficient_shape = self._outer(self._native.coefficient_shape)
+        self.shape = self._outer(self._native.shape, True)
+        self.coefficient_shape = self._outer(self._native.coefficient_shape, True)
         self.levels = tuple(levels)
-
-    def _check_condition(self):
-        """Warns or raises an error if the border rule makes the transform ill-conditioned."""
-        condition = self._native.condition
-        if condition <= 100:
-            return
-        message = (
-            f"`{self.wavelet.name}` with the border rule `{self.boundary}` has condition {condition:.2g}: "
-            "reconstruction may multiply rounding errors at the borders by that factor. Use "
-            'boundary="periodic", or `lifting.wavedecn` in one of PyWavelets\' modes'
-        )
-        if condition > 1e4:
-            raise LiftingError(f"{message}; `ill_conditioned=True` allows the plan")
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
-
-    @property
-    def condition(self):
-        """Error growth through analysis and synthesis: 1 to 20 if the border rule suits the wavelet."""
-        return self._native.condition
+        self._check_condition(ill_conditioned, origins)
 
     def __reduce__(self):
         return _remade, (self._made,)
@@ -231,10 +220,15 @@ class Plan:
     def tiles(self):
         """The tiles, grouped by shape, full ones first; an untiled plan has a single one."""
         outer = self._outer
-        return [Tile(outer(offset), outer(shape), self._bands(bands)) for offset, shape, bands in self._native.tiles()]
+        tiles = self._native.tiles()
+        return [Tile(outer(offset), outer(shape, True), self._bands(bands)) for offset, shape, bands in tiles]
 
     def _bands(self, entries):
-        bands = (Subband(*(self._outer(x) if isinstance(x, list) else x for x in band)) for band in entries)
+        outer = self._outer
+        bands = (
+            Subband(name, level, outer(high), outer(offset), outer(shape, True), outer(step))
+            for name, level, high, offset, shape, step in entries
+        )
         return {band.name: band for band in bands}
 
     def __getitem__(self, name):
@@ -256,7 +250,7 @@ class Plan:
 
     def level_shape(self, level):
         """Shape of the low band after ``level`` levels."""
-        return self._outer(self._native.level_shape(level))
+        return self._outer(self._native.level_shape(level), True)
 
     def forward(self, data, out=None, *, stream=None):
         """Analysis: the coefficients of data."""
@@ -283,8 +277,11 @@ class Plan:
         library = _arrays.library(source)
         if library is None:
             library, source = _arrays.library(self._none), np.asarray(source).astype(self.dtype)
-        source = self._aligned(source)
+        if isinstance(source, np.ndarray):
+            source = _arrays.numbers(source).astype(self.dtype) if source.dtype == object else _arrays.aligned(source)
         self._check(library, source)
+        if self._is_empty:
+            return self._empty(library, name, source, out, shape)
         if library.on_device(source):
             return self._on_device(library, name, source, out, shape, level, stream)
         if out is None:
@@ -295,15 +292,21 @@ class Plan:
         if kind is None or not kind.mutable:
             raise LiftingError(f"`out` must be a writable array, not a {type(out).__name__}")
         self._check(kind, out)
-        target = self._aligned(out)
+        target = out
+        if isinstance(out, np.ndarray) and not out.flags.aligned:
+            target = np.empty(out.shape, out.dtype)
         self._native.run(name, self._view(library, source), self._view(kind, target), level)
         if target is not out:
             out[...] = target
         return out
 
-    def _aligned(self, array):
-        """The array; an aligned copy if it is an unaligned NumPy array."""
-        return array if not isinstance(array, np.ndarray) or array.flags.aligned else array.copy()
+    def _empty(self, library, name, source, out, shape):
+        """The result of a plan whose batch has no elements."""
+        expected = self.shape if name in ("forward", "inverse_adjoint") else self.coefficient_shape
+        for array, wanted in ((source, expected), (out, shape)):
+            if array is not None and tuple(array.shape) != tuple(wanted):
+                raise LiftingError(f"an array of shape {tuple(wanted)} is needed, not {tuple(array.shape)}")
+        return library.finished(library.empty(shape, self.dtype, source)) if out is None else out
 
     #: Selects NumPy's adapter for lists.
     _none = np.empty(0)
@@ -342,12 +345,45 @@ class Plan:
         if found not in (None, self._name):
             raise LiftingError(f"the plan takes samples {self.dtype}, but the array has {found}: convert it")
 
-    def _outer(self, shape):
-        """Per-axis values, such as a shape, without those of the axis of real and imaginary parts."""
-        return tuple(shape[:-1] if self.dtype.kind == "c" else shape)
+    def _check_condition(self, ill_conditioned, origins):
+        """Warns of borders that amplify errors, and refuses those that leave no digits, unless told to ``"warn"``."""
+        if self.wavelet.domain == "integer" or self.boundary == "periodic":
+            return
+        scheme, most = self.wavelet._scheme, 1.0
+        tiles = [self.coefficient_shape] if self.tile is None else {tile.shape for tile in self.tiles}
+        for shape in tiles:
+            axes = zip(shape, origins or [0] * len(shape), self.levels)
+            product = 1.0
+            for n, origin, levels in axes:
+                product *= _condition(scheme, self.boundary, n, int(origin), levels) if levels else 1.0
+            most = max(most, product)
+        self.condition = most
+        if most <= _WARNS or ill_conditioned is True:
+            return
+        message = (
+            f"border rule {self.boundary} does not suit wavelet {self.wavelet.name}: near the borders of shape "
+            f"{self.shape} coefficients are up to {most:.1e} times too large, and rounding errors with them. Use "
+            "boundary=\"periodic\", or the modes of lifting.wavedec, wavedec2 and wavedecn"
+        )
+        if most > _REFUSES and not ill_conditioned:
+            raise LiftingError(f"{message}; ill_conditioned=True makes the plan all the same")
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+    def _outer(self, values, is_shape=False):
+        """Values for each axis, without those of the axis of real and imaginary parts."""
+        values = tuple(values[:-1] if self.dtype.kind == "c" else values)
+        if is_shape and self._is_empty:
+            values = tuple(0 if axis in self._empties else n for axis, n in enumerate(values))
+        return values
 
     def __repr__(self):
         return f"<lifting.Plan {self.shape} {self.wavelet.name} levels={self.levels} {self.dtype} on {self.device}>"
+
+
+@functools.lru_cache(maxsize=4096)
+def _condition(scheme, boundary, n, origin, levels):
+    """Condition of an axis under a border rule, relative to the periodic rule."""
+    return scheme.condition(boundary, n, origin, levels)
 
 
 def _remade(arguments):

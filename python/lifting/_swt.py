@@ -1,7 +1,7 @@
-"""Stationary (undecimated) transforms, composed of decimated ones of all shifts.
+"""Stationary (undecimated) transforms: decimated transforms of all shifts.
 
-Coefficient i of level 1 is coefficient ⌊i/2⌋ of the periodized transform of the signal shifted by i mod 2. Level j
-applies the rule to each sequence of every 2^(j−1)-th sample.
+Coefficient i of a level is coefficient ⌊i/2⌋ of the periodized transform that starts at sample i mod 2. At level j the
+same holds for every 2^(j−1)-th sample.
 """
 
 import warnings
@@ -16,7 +16,7 @@ _PERIODIZED = [Modes.periodization]
 
 
 def swt_max_level(input_len):
-    """The largest number of levels for data of that length: the exponent of 2 in it.
+    """The largest number of levels for data of that length: how often it can be halved.
 
     >>> swt_max_level(24)
     3
@@ -90,7 +90,7 @@ def _gain(wavelets, norm, root):
 def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm=False):
     """Stationary transform along several axes: dictionaries of bands, coarsest first, each of the data's shape.
 
-    With ``trim_approx``, the coarsest approximation comes first and the others are left out.
+    With ``trim_approx``, only the last approximation is returned, as first element.
 
     >>> [sorted(bands) for bands in swtn(np.ones((4, 4)), "haar", 1)]
     [['aa', 'ad', 'da', 'dd']]
@@ -166,7 +166,7 @@ def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, no
 
 
 def iswt(coeffs, wavelet, norm=False, axis=-1):
-    """Inverse of `swt`.
+    """The inverse of `swt`.
 
     >>> iswt(swt([1, 2, 3, 4, 5, 6, 7, 8], "db2", level=2), "db2").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]

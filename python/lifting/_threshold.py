@@ -18,8 +18,8 @@ def _scaled(data, value, substitute, gain):
 def threshold(data, value, mode="soft", substitute=0):
     """Replaces small values of the data by ``substitute``.
 
-    ``soft`` shrinks the other magnitudes by ``value``, ``garrote`` by ``value²/|x|``; ``hard`` keeps them.
-    ``greater`` replaces values below ``value``, and ``less`` those above.
+    Of the other magnitudes, ``soft`` subtracts ``value``, ``garrote`` subtracts ``value²/|x|``, and ``hard`` nothing.
+    ``greater`` replaces values below ``value``, ``less`` values above it.
 
     >>> threshold([-3, 1, 2], 1.5).tolist()
     [-1.5, 0.0, 0.5]

@@ -1,9 +1,8 @@
-"""PyWavelets' transforms of PyTorch tensors, in all nine modes, with gradients; `lifting.torch` exports them.
+"""PyWavelets' transforms of PyTorch tensors, in all nine modes, with gradients; exported by `lifting.torch`.
 
-A level (extension, transform, selection of the bands) is linear, so its gradient is its adjoint. The native extension
-provides both with reproducible bits; the gradient of the adjoint is the level again.
+A level is linear: it extends the data, transforms it and keeps the bands. So its gradient is its adjoint, which the
+native module has, with the same bits each time. The gradient of the adjoint is the level.
 """
-
 
 import torch
 from torch.autograd import forward_ad
@@ -39,8 +38,8 @@ def _device(tensor):
 
 
 def _batched(shape, rank):
-    """A shape split into batch axes and the last ``rank`` axes."""
-    return tuple(shape[: len(shape) - rank]), tuple(shape[len(shape) - rank :])
+    """Batch axes and transformed axes. Under ``torch.compile(dynamic=True)``, batch axes stay symbolic."""
+    return tuple(shape[: len(shape) - rank]), tuple(int(n) for n in shape[len(shape) - rank :])
 
 
 def _places(key, shape, modes, dtype, name):
@@ -287,11 +286,11 @@ def _idwtn(bands, key, modes):
 
 
 def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
-    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' function of that name.
+    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' `wavedecn`:
+    ``[cAn, {details of level n}, …, {details of level 1}]``. All other axes are batch.
 
-    The result is ``[cAn, {details of level n}, …, {details of level 1}]``; other axes are batch axes. The wavelet must
-    be real. ``mode`` is one of PyWavelets' nine, or one per axis. Types are float16, bfloat16, float32, float64,
-    complex64 and complex128. Gradients exist to every order.
+    The wavelet is real. ``mode`` is one of PyWavelets' nine, or one for each axis. Types are float16, bfloat16,
+    float32, float64, complex64 and complex128. Gradients of every order are available.
 
     >>> x = torch.randn(3, 9, 12, dtype=torch.float64, requires_grad=True)
     >>> coeffs = wavedecn(x, "db2", level=2)
@@ -303,8 +302,8 @@ def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
     if not isinstance(x, torch.Tensor):
         raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
     if not 1 <= dims <= x.ndim:
-        raise LiftingError(f"invalid number of axes {dims}: the tensor allows 1 to {x.ndim}")
-    key, modes, count = _asked(wavelet, mode, dims, level, tuple(x.shape[x.ndim - dims :]))
+        raise LiftingError(f"invalid dims={dims}: the tensor has {x.ndim} axes")
+    key, modes, count = _asked(wavelet, mode, dims, level, _batched(x.shape, dims)[1])
     return analysis(x, count, dims, lambda x: _dwtn(x, key, modes))
 
 
@@ -337,7 +336,7 @@ def wavedec2(x, wavelet, mode="symmetric", level=None):
 
 
 def waverec2(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last two axes, from a result of `wavedec2`.
+    """Several levels of synthesis along the last two axes, from the result of `wavedec2`.
 
     >>> x = torch.randn(4, 6)
     >>> torch.allclose(waverec2(wavedec2(x, "bior2.2", "reflect", 1), "bior2.2", "reflect"), x, atol=1e-5)

@@ -48,7 +48,7 @@ _CONTINUOUS = re.compile(r"(cgau|cmor|fbsp|gaus|mexh|morl|shan)[0-9.\-]*")
 
 
 class Modes(enum.IntEnum):
-    """Border extension modes, with PyWavelets' numbers and names.
+    """Extension modes of a signal at its ends, with PyWavelets' numbers and names.
 
     >>> Modes.from_object("symmetric") == Modes.symmetric == 1
     True
@@ -85,17 +85,21 @@ _SHORT |= {"per": "periodization"}
 Modes.modes = "zero constant symmetric periodic smooth periodization reflect antisymmetric antireflect".split()
 
 
+#: Differences between given and factored taps that rounding explains, relative to the largest tap.
+_EXACT = 1e-12
+
+
 @functools.cache
 def _find(name):
     return _lifting.Scheme.find(name)
 
 
 class Wavelet:
-    """A wavelet, with the attributes of PyWavelets' class of the same name and those of the language.
+    """A wavelet, with the attributes of PyWavelets' class and those of the Lifting language.
 
-    ``Wavelet("db4")`` comes from the catalogue, which has all discrete wavelets of PyWavelets and more (`catalogue`);
-    `wavelet` compiles text. ``filter_bank``, the four filters ``dec_lo, dec_hi, rec_lo, rec_hi`` (or an object with
-    an attribute of that name), is factored into lifting steps; it must reconstruct perfectly.
+    ``Wavelet("db4")`` comes from the catalogue, which has all discrete wavelets of PyWavelets and more (`catalogue`).
+    `wavelet` compiles text. ``filter_bank`` is the four filters ``dec_lo, dec_hi, rec_lo, rec_hi``, or an object with
+    an attribute of that name; it is factored into lifting steps and must reconstruct perfectly.
 
     >>> w = Wavelet("db2")
     >>> w.dec_len, w.orthogonal, w.vanishing_moments_psi
@@ -120,30 +124,26 @@ class Wavelet:
             _scheme = _find(name)
         elif _scheme is None:
             name = name or "custom"
-            bank = getattr(filter_bank, "filter_bank", filter_bank)
-            self._bank = [np.asarray(f, float) for f in bank]
-            _scheme = _factor_bank(self._bank, name)
+            bank = [np.asarray(f, float) for f in getattr(filter_bank, "filter_bank", filter_bank)]
+            _scheme = _factor_bank(bank, name)
         self.name = name
         self._scheme = _scheme
         self._custom = filter_bank is not None
-        if self._custom:
-            self._check_bank()
         family = re.match(r"[a-z]*", name)[0]
         # A bank under a catalogue name is not the catalogue's wavelet.
         self._family = family if not self._custom and name in _NAMES.get(family, ()) else ""
 
-    def _check_bank(self):
-        """Warns if rounding makes the filters of the factored steps differ from the bank's."""
-        found = self.filter_bank[: len(self._bank)]
-        if any(len(a) != len(b) for a, b in zip(found, self._bank)):
-            return
-        residual = max(np.abs(np.subtract(a, b)).max() for a, b in zip(found, self._bank))
-        if residual > 1e-12:
-            warnings.warn(
-                f"the filters of the steps of {self.name!r} differ from the given ones by {residual:.1e}",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+        #: Largest difference between a tap of ``filter_bank`` and of the factored wavelet; 0 without a bank.
+        self.residual = 0.0
+        if self._custom:
+            self.residual = _difference(bank, self._filters)
+            if self.residual > _EXACT * max(np.abs(f).max(initial=0) for f in bank):
+                warnings.warn(
+                    f"the steps of {name} have filters that differ from the given ones by up to {self.residual:.1e}: "
+                    "factoring long filters loses digits",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
 
     @functools.cached_property
     def _filters(self):
@@ -283,9 +283,10 @@ class Wavelet:
         return self._scheme.text
 
     def wavefun(self, level=8):
-        """Scaling functions and wavelets, sampled by ``level`` levels of the cascade algorithm.
+        """Scaling functions and wavelets, by ``level`` levels of the cascade algorithm.
 
-        Returns ``phi, psi, x`` for an orthogonal wavelet, else ``phi_d, psi_d, phi_r, psi_r, x``: analysis, synthesis.
+        Returns ``phi, psi, x`` for an orthogonal wavelet, else ``phi_d, psi_d, phi_r, psi_r, x`` of analysis and
+        synthesis.
         """
         from ._dwt import upcoef
 
@@ -323,7 +324,7 @@ class Wavelet:
         return self.dec_len
 
     def __reduce__(self):
-        return (_rebuilt, (self.name, self._scheme.text, self._custom))
+        return (_rebuilt, (self.name, self._scheme.text, self._custom, self.residual))
 
     def __repr__(self):
         module = type(self).__module__.split(".")[0]
@@ -372,8 +373,15 @@ class Figure:
         return f"<figure, {len(self.svg)} bytes of SVG>"
 
 
-def _rebuilt(name, text, custom=False):
-    """A wavelet from a pickle or a copy; the text holds every weight exactly."""
+def _difference(given, made):
+    """The largest difference between taps of two banks; the shorter filters are centred in zeros."""
+    length = max(len(f) for f in (*given, *made))
+    wide = [[np.pad(f, (length - len(f)) // 2) for f in bank] for bank in (given, made)]
+    return float(max(np.abs(a - b).max(initial=0) for a, b in zip(*wide)))
+
+
+def _rebuilt(name, text, custom=False, residual=0.0):
+    """A wavelet from a pickle or a copy: its text has the bits of every weight."""
     try:
         scheme = _find(name)
     except LiftingError:
@@ -381,8 +389,8 @@ def _rebuilt(name, text, custom=False):
     if scheme is None or scheme.text != text:
         scheme = _lifting.Scheme.compile(text, name)[0]
     made = Wavelet(name, _scheme=scheme)
-    made._custom = custom
-    made._family = "" if custom else made._family
+    if custom:
+        made._custom, made._family, made.residual = True, "", residual
     return made
 
 
@@ -400,7 +408,7 @@ def as_wavelet(wavelet):
     if hasattr(wavelet, "filter_bank") and hasattr(wavelet, "name"):
         # PyWavelets' class: the catalogue's wavelet if the filters agree, else a custom bank.
         known = _named(wavelet.name) if wavelet.name.lower() in wavelist(kind="discrete") else None
-        same = known is not None and all(np.allclose(a, b, 0, 1e-9) for a, b in zip(known.filter_bank, wavelet.filter_bank))
+        same = known is not None and _difference([np.asarray(f) for f in wavelet.filter_bank], known.filter_bank) < 1e-9
         return known if same else Wavelet(wavelet.name, wavelet)
     raise ValueError(f"a wavelet must be a name or a `lifting.Wavelet`, not {type(wavelet).__name__}")
 
@@ -411,13 +419,13 @@ def _named(name):
 
 
 def wavelet(text, name=None):
-    """Compiles text in the Lifting language and returns its wavelet; ``name`` selects one of several.
+    """Compiles text in the Lifting language and returns its wavelet, or the one called ``name`` if it has several.
 
     >>> haar = wavelet("wavelet mine { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }")
     >>> haar.name, haar.domain
     ('mine', 'integer')
 
-    Raises a `LanguageError` that lists all errors with their positions and remedies.
+    A `LanguageError` lists all errors, with their places and remedies.
     """
     schemes = _lifting.Scheme.compile(text, "wavelet")
     names = [scheme.name for scheme in schemes]
@@ -445,7 +453,7 @@ def key_of(wavelet):
 
 
 def wavelist(family=None, kind="all"):
-    """Names of PyWavelets' discrete wavelets, of one family or all; empty for kind ``continuous``.
+    """Names of PyWavelets' discrete wavelets, of a family or all. Kind ``continuous`` gives an empty list.
 
     >>> wavelist("dmey")
     ['dmey']
@@ -484,7 +492,7 @@ def catalogue():
 
 
 def show(wavelet, levels=3):
-    """A report on a wavelet as text: steps, filters, moments, and gains of ``levels`` levels.
+    """A wavelet's properties as text: steps, filters, moments, and gains of ``levels`` levels.
 
     >>> "vanishing moments" in show("cdf97")
     True
@@ -502,10 +510,10 @@ def plot(wavelet, path=None, width=88):
 
 
 def factor(bank, *, into="lifting", name=None):
-    """Factors a filter bank into ``lifting`` steps or a ``lattice``.
+    """Factors a filter bank into ``lifting`` steps or into a ``lattice``.
 
-    ``bank`` is a wavelet, its name, or the filters ``dec_lo, dec_hi`` in PyWavelets' conventions. If ``rec_lo,
-    rec_hi`` follow, they are checked.
+    ``bank`` is a wavelet, a name, or the filters ``dec_lo, dec_hi`` in PyWavelets' convention. ``rec_lo, rec_hi`` may
+    follow, and are checked.
 
     >>> factor("db2", into="lattice").text.count("rotate")
     2
@@ -518,12 +526,30 @@ def factor(bank, *, into="lifting", name=None):
     return Wavelet(name or "factored", _scheme=_factor_bank([np.asarray(f, float) for f in bank], name, into))
 
 
+def _command(arguments):
+    """Runs the compiler's command line; its errors name the arguments of Python's functions."""
+    try:
+        _lifting.command_line(arguments)
+    except LiftingError as error:
+        text = str(error)
+        for option, name in _OPTIONS.items():
+            text = re.sub(rf"(?<!\w){option}(?: <\w+>)?(?![\w-])", name, text)
+        lines = (line for line in text.splitlines() if not re.search(r"try '--help'|Usage:", line))
+        text = re.sub(r"(?<![\w-])--([a-z]+)", r"\1", "\n".join(lines))
+        raise type(error)(text.rstrip(" │\n").replace("liftc ", "")) from None
+
+
+#: Options of the command line, and the arguments that they come from.
+_OPTIONS = {"--as": "into", "--emit": "emit", "--sample": "sample", "--shape": "shape", "-l": "levels"}
+_OPTIONS |= {"--levels": "levels", "--name": "name", "-o": "folder"}
+
+
 def _factored(folder, source, into, name):
     target = Path(folder) / "factored.lift"
     arguments = ["factor", str(source), "--as", into, "--sample", "f64", "-o", str(target)]
     if name is not None and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         arguments += ["--name", name]
-    _lifting.command_line(arguments)
+    _command(arguments)
     return wavelet(target.read_text(encoding="utf-8"))
 
 
@@ -533,7 +559,7 @@ def _factor_bank(filters, name, into="lifting"):
     if len(filters) not in (2, 4) or any(f.ndim != 1 or len(f) != length for f in filters):
         raise LiftingError("a bank needs two or four filters of one length: dec_lo, dec_hi (, rec_lo, rec_hi)")
     if length < 2 or length % 2:
-        raise LiftingError(f"the filters have {length} taps: an even number is needed (pad them with zeros)")
+        raise LiftingError(f"the filters have {length} taps, but an even number is needed: pad them with zeros")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "custom.json"
         bank = zip(("dec_lo", "dec_hi", "rec_lo", "rec_hi"), (f.tolist() for f in filters))
@@ -542,10 +568,10 @@ def _factor_bank(filters, name, into="lifting"):
 
 
 def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None, options=()):
-    """Writes a wavelet's kernels into a folder and returns the paths of the files.
+    """Writes a wavelet's kernels into a folder, like ``liftc``, and returns the paths of the files.
 
-    ``emit`` lists the targets (``cuda``, ``c``, ``rust``) and ``sample`` the sample types. With ``shape`` (and
-    ``levels``) the functions are specialised for data of that shape. ``options`` are further arguments of ``liftc``.
+    ``emit`` lists the languages (``cuda``, ``c``, ``rust``, ``opencl``), and ``sample`` the sample types. ``shape``
+    (and ``levels``) makes functions for data of that shape. ``options`` are further arguments of the command line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -564,12 +590,12 @@ def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None
         if levels is not None:
             arguments += ["-l", str(levels)]
         before = {p: p.stat().st_mtime_ns for p in Path(folder).glob("*")} if os.path.isdir(folder) else {}
-        _lifting.command_line([*arguments, *options])
+        _command([*arguments, *options])
     return sorted(p for p in Path(folder).glob("*") if before.get(p) != p.stat().st_mtime_ns)
 
 
 def qmf(filter):
-    """Quadrature mirror of a filter: reversed, with every second sign changed.
+    """The quadrature mirror of a filter: the reversed filter, with every second sign changed.
 
     >>> qmf([1.0, 2, 3, 4])
     array([ 4., -3.,  2., -1.])
@@ -587,7 +613,7 @@ def orthogonal_filter_bank(scaling_filter):
     """
     scaling = np.asarray(scaling_filter, dtype=np.float64)
     if len(scaling) % 2:
-        raise ValueError(f"the scaling filter has {len(scaling)} taps: an even number is needed")
+        raise ValueError(f"the scaling filter has {len(scaling)} taps, but an even number is needed: add a zero")
     rec_lo = np.sqrt(2) * scaling / scaling.sum()
     rec_hi = qmf(rec_lo)
     return rec_lo[::-1], rec_hi[::-1], rec_lo, rec_hi

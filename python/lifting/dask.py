@@ -1,7 +1,7 @@
-"""Transforms of Dask arrays, for data larger than memory or spread over machines.
+"""Transforms of Dask arrays: data that exceeds memory, or is on many machines.
 
-Each level exchanges the chunks' halos once, so the result has the bits of `lifting.Plan` on the whole array.
-Computation is lazy, and a task holds one chunk with its halo in memory.
+Every level exchanges the borders of chunks once, so the result has the bits of `lifting.Plan` on the whole array. Dask
+computes lazily, and holds one chunk with its borders in memory at a time.
 
 >>> import dask.array as da, lifting, lifting.dask as ld
 >>> x = da.random.default_rng(1).normal(size=(64, 96), chunks=(24, 32)).astype("float32").persist()
@@ -15,9 +15,9 @@ True
 >>> bool(abs(ld.waverecn([low, coarse, fine], "cdf97") - x).max() < 1e-5)
 True
 
-Border rules are those of plans, whose bands have half the samples. PyWavelets' modes, with longer bands, need whole
-arrays. Chunks are merged and moved so that they start at even positions and are no shorter than the wavelet's halo.
-With k levels, chunks of 64 or more samples that are multiples of 2ᵏ stay as they are.
+Border rules are those of plans, whose bands have half the samples. PyWavelets' modes have longer bands and need whole
+arrays. Arrays are rechunked so that chunks start at even positions and are at least as long as the wavelet's reach.
+Chunks whose lengths are multiples of 2ᵏ for k levels, and at least 64, are kept.
 """
 
 import functools
@@ -119,9 +119,9 @@ def _prepared(data, wavelet, boundary, axes):
 def wavedecn(data, wavelet, boundary=None, level=None, axes=None):
     """Analysis of a Dask array along ``axes``, by default all: ``[low, {"ad": …, "da": …, "dd": …}, …]``.
 
-    The result has the form of `lifting.wavedecn`, coarsest first, with Dask arrays. A band's name has a letter per
-    axis of ``axes``, ``a`` for low and ``d`` for high. ``boundary`` is that of `lifting.Plan`. Pass all bands to a
-    single `dask.compute`, or to `to_zarr`: they share work.
+    The result has the form of `lifting.wavedecn`, coarsest first, with Dask arrays. Band names have a letter for each
+    of ``axes``: ``a`` for low, ``d`` for high. ``boundary`` is as for `lifting.Plan`. Bands share work: compute all of
+    them with one `dask.compute`, or with `to_zarr`.
     """
     made, boundary, axes = _prepared(data, wavelet, boundary, axes)
     sizes = [data.shape[axis] for axis in axes]

@@ -1,7 +1,11 @@
 """Transforms of JAX arrays in one, two and three dimensions, with `jit`, `vmap` and derivatives of every order.
 
-XLA calls plans as foreign functions on CPUs and CUDA devices, so results have the bits of plans. JAX treats a transform
-as linear: forward mode runs the transform itself, reverse mode its adjoint. `vmap` adds a batch axis.
+XLA calls plans as foreign functions, on CPUs and on CUDA devices, with the same bits, compiled or not. A transform is
+linear: forward mode is the transform itself, and reverse mode the derived adjoint, which is also a plan. The axis of
+`vmap` is a batch axis.
+
+`jax.export` needs ``disabled_checks=[jax.export.DisabledSafetyCheck.custom_call("lifting")]`` (``"lifting_level"`` for
+PyWavelets' modes). The process that runs the exported function must import `lifting.jax` first.
 
 >>> import jax, lifting.jax as lj
 >>> x = jax.random.normal(jax.random.key(1), (2, 3, 16, 20))
@@ -13,11 +17,10 @@ True
 >>> jax.grad(lambda x: (lj.forward(x, "cdf97", 2) ** 2).sum())(x).shape
 (2, 3, 16, 20)
 
-Coefficients are an array of the data's shape, in Mallat's order. `bands` returns its sub-bands by name, and
-`with_bands` replaces some. `wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, which make
-more coefficients than samples.
+Coefficients are an array of the data's shape, in the Mallat layout. `bands` gives its sub-bands by name, and
+`with_bands` replaces some. `wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, with more
+coefficients than samples.
 """
-
 
 import jax
 import numpy as np
@@ -92,8 +95,8 @@ batching.primitive_batchers[_run] = _batched
 
 @cached(lambda key, shape, *others: shape)
 def _checked(key, shape, levels, boundary, dtype):
-    """A plan for the transformed axes; it reports errors at tracing, not at execution."""
-    return Plan(shape, of_text(key), levels, dtype, boundary)
+    """A plan for the transformed axes: errors are raised at tracing, not at execution."""
+    return Plan(shape, of_text(key), levels, dtype, boundary, ill_conditioned="warn")
 
 
 def _planned(x, wavelet, levels, boundary, dims):
@@ -118,11 +121,11 @@ def _apply(x, transform, wavelet, levels, boundary, dims):
 
 
 def forward(x, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Analysis along the last ``dims`` axes of an array; the result has the array's shape. Other axes are batch axes.
+    """Analysis along the last ``dims`` axes of an array; all others are batch. The result has the array's shape.
 
-    Real wavelets take float16, bfloat16, float32, float64, complex64 and complex128, and have gradients. Integer
-    wavelets take int16, int32 and int64, and are lossless. Types with 64-bit parts need ``jax_enable_x64``.
-    ``boundary`` is that of `lifting.Plan`. Invalid arguments raise a `lifting.LiftingError` at tracing.
+    Types are float16, bfloat16, float32, float64, complex64 and complex128 for real wavelets, which have gradients, and
+    int16, int32 and int64 for integer wavelets, which are lossless. Types of 64 bits need ``jax_enable_x64``.
+    ``boundary`` is as for `lifting.Plan`. Invalid arguments raise `lifting.LiftingError` at tracing.
 
     >>> forward(jax.numpy.arange(8), "legall53", dims=1)
     Array([0, 2, 4, 6, 0, 0, 0, 1], dtype=int32)
@@ -146,7 +149,7 @@ def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
 
 
 def with_bands(coefficients, named, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Coefficients with some sub-bands replaced: ``named`` maps names to arrays, which are broadcast.
+    """Coefficients with some sub-bands replaced, by name. Replacements are broadcast to the band's shape.
 
     >>> x = jax.numpy.ones((4, 4))
     >>> with_bands(x, {"HL1": 0.0, "HH1": 2.0})

@@ -1,4 +1,4 @@
-"""Codec for numcodecs and Zarr 2: compressed chunks, lossless or lossy.
+"""A codec for numcodecs and Zarr version 2: chunks as compressed streams, lossless or lossy.
 
 >>> import numcodecs, numpy
 >>> codec = numcodecs.get_codec({"id": "lifting"})

@@ -1,8 +1,8 @@
 """Transforms of PyTorch tensors: functions and modules in one, two and three dimensions, with gradients.
 
-Gradients of every order come from the adjoint transform, with the same bits on every device. A transform computes in
-the type of its input, in half precision as plans do; `torch.autocast` has no effect. `torch.compile(fullgraph=True)`
-and `torch.vmap` are supported.
+A gradient is the derived adjoint, itself a plan: it has the same bits each time, on every device, and has gradients
+too. A transform computes in the type of its input, half precision like plans; `torch.autocast` has no effect.
+`torch.compile(fullgraph=True)` and `torch.vmap` are supported. Under ``dynamic=True``, batch axes are symbolic.
 
 >>> import torch, lifting.torch as lt
 >>> x = torch.randn(2, 3, 16, 20, requires_grad=True)
@@ -15,8 +15,8 @@ True
 >>> x.grad.shape == x.shape
 True
 
-Coefficients are a tensor of the data's shape, in Mallat's order; `bands` returns its sub-bands by name, as views.
-`wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, which make more coefficients than samples.
+Coefficients are a tensor of the data's shape, in the Mallat layout. `bands` gives its sub-bands by name, as views.
+`wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, with more coefficients than samples.
 """
 
 import functools
@@ -60,7 +60,8 @@ _DTYPES = {getattr(torch, name): name for name in _SAMPLES}
 def _plan(key, shape, rank, levels, boundary, dtype, device):
     """The plan for tensors of that shape, along the last ``rank`` axes."""
     axes = range(len(shape) - rank, len(shape))
-    return Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary or None, str(device), axes=axes)
+    name, rule = _DTYPES[dtype], boundary or None
+    return Plan(shape, of_text(key), levels, name, rule, str(device), axes=axes, ill_conditioned="warn")
 
 
 _library = torch.library.Library("lifting", "DEF")
@@ -134,7 +135,7 @@ def _run(x, *arguments):
 
 def _apply(x, name, wavelet, levels, boundary, dims):
     if not isinstance(x, torch.Tensor):
-        raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
+        raise LiftingError(f"the data must be a tensor, not {type(x).__name__}")
     if x.dtype not in _DTYPES:
         raise LiftingError(f"unsupported sample type {x.dtype}: choose one of {', '.join(map(str, _DTYPES))}")
     if not 1 <= dims <= x.ndim:
@@ -144,10 +145,10 @@ def _apply(x, name, wavelet, levels, boundary, dims):
 
 
 def forward(x, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Analysis along the last ``dims`` axes of a tensor; the result has the tensor's shape. Other axes are batch axes.
+    """Analysis along the last ``dims`` axes of a tensor; all others are batch. The result has the tensor's shape.
 
-    Real wavelets take float16, bfloat16, float32, float64, complex64 and complex128, and have gradients. Integer
-    wavelets take int16, int32 and int64, and are lossless. ``boundary`` is that of `lifting.Plan`.
+    Types are float16, bfloat16, float32, float64, complex64 and complex128 for real wavelets, which have gradients, and
+    int16, int32 and int64 for integer wavelets, which are lossless. ``boundary`` is as for `lifting.Plan`.
 
     >>> forward(torch.arange(8, dtype=torch.int32), "legall53", dims=1)
     tensor([0, 2, 4, 6, 0, 0, 0, 1], dtype=torch.int32)
@@ -161,12 +162,12 @@ def inverse(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
 
 
 def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
-    """Views of the sub-bands of coefficients by name, coarsest first; writing to a view changes the coefficients.
+    """The sub-bands of coefficients by name, coarsest first, as writable views.
 
     >>> [(name, tuple(band.shape)) for name, band in bands(torch.zeros(3, 5, 7)).items()]
     [('LL1', (3, 3, 4)), ('HL1', (3, 3, 3)), ('LH1', (3, 2, 4)), ('HH1', (3, 2, 3))]
     """
-    shape = tuple(coefficients.shape[coefficients.ndim - dims :])
+    shape = tuple(int(n) for n in coefficients.shape[coefficients.ndim - dims :])
     key = wavelet if isinstance(wavelet, str) else key_of(wavelet)
     made = _bands(key, shape, int(levels), boundary, coefficients.dtype)
     return {band.name: coefficients[(..., *band.index)] for band in made}
@@ -174,7 +175,7 @@ def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
 
 @functools.lru_cache(maxsize=256)
 def _bands(key, shape, levels, boundary, dtype):
-    return tuple(Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary).subbands.values())
+    return tuple(Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary, ill_conditioned=True).subbands.values())
 
 
 class _Module(nn.Module):
@@ -261,13 +262,11 @@ def _reflected(i, n):
 class LearnableLifting(nn.Module):
     """Lifting with taps as parameters: reconstruction is perfect for all values.
 
-    ``steps`` alternate between predict and update steps, each a list of taps. A predict step adds
-    ``sum(taps[k] * even[n + k - (len - 1) // 2])`` to ``odd[n]``; an update step adds
-    ``sum(taps[k] * odd[n + k - len // 2])`` to ``even[n]``. Finally the low band is multiplied by ``exp(scale)`` and
-    the high band divided by it. An axis of one sample stays unchanged. The default starts as CDF 5/3.
-
-    ``boundary`` is the border extension: ``whole-symmetric`` (of the whole signal), ``periodic`` (even lengths only)
-    or ``edge``.
+    ``steps`` alternates between predictions of odd samples from even ones and updates of even samples from odd ones.
+    Each step is a list of taps. A prediction adds ``sum(taps[k] * even[n + k - (len - 1) // 2])`` to ``odd[n]``, an
+    update adds ``sum(taps[k] * odd[n + k - len // 2])`` to ``even[n]``. Finally the bands are scaled by ``exp(scale)``
+    and its inverse. Axes of one sample are unchanged. The initial wavelet is CDF 5/3 by default. ``boundary`` is
+    ``whole-symmetric`` (of the whole signal), ``periodic`` (even lengths only) or ``edge``.
 
     >>> layer = LearnableLifting(levels=2, dims=2)
     >>> x = torch.randn(4, 1, 9, 14)
@@ -277,14 +276,20 @@ class LearnableLifting(nn.Module):
     >>> [tuple(taps.grad.shape) for taps in layer.steps]
     [(2,), (2,)]
 
-    Coefficients have the order of `forward`. Daubechies and Sweldens, "Factoring wavelet transforms into lifting
-    steps", 1998, section 4, show why the taps are free.
+    Coefficients are in the order of `forward`. With the taps of CDF 5/3, they are those of CDF 5/3. Taps are free by
+    Daubechies and Sweldens, "Factoring wavelet transforms into lifting steps", 1998, section 4.
     """
 
     def __init__(self, steps=((-0.5, -0.5), (0.25, 0.25)), levels=1, *, dims=2, boundary="whole-symmetric", scale=0.0):
         super().__init__()
         if boundary not in _BORDERS:
             raise LiftingError(f"unknown border rule {boundary!r}; choose one of {', '.join(_BORDERS)}")
+        if isinstance(steps, str) or hasattr(steps, "filter_bank"):
+            name = steps if isinstance(steps, str) else steps.name
+            raise LiftingError(
+                f"steps are lists of taps, such as [[-0.5, -0.5], [0.25, 0.25]], not the wavelet {name!r}: its text, "
+                f"lifting.Wavelet({name!r}).text, has its taps"
+            )
         made = [torch.as_tensor(taps, dtype=torch.get_default_dtype()).clone() for taps in steps]
         if any(taps.ndim != 1 or not len(taps) for taps in made):
             raise LiftingError("each step must be a list of at least one tap")

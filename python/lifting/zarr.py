@@ -1,6 +1,6 @@
-"""Codec for Zarr 3: compressed chunks, lossless or lossy.
+"""A codec for Zarr version 3: chunks as compressed streams, lossless or lossy.
 
-Once this package is installed, Zarr finds the codec by its name, ``lifting``.
+Zarr finds the installed codec by its name, ``lifting``.
 
 >>> import numpy, zarr, lifting.zarr
 >>> x = numpy.add.outer(numpy.arange(200), numpy.arange(100)).astype("uint16")
@@ -27,9 +27,9 @@ __all__ = ["LiftingCodec"]
 class LiftingCodec(ArrayBytesCodec):
     """Compresses chunks of int8, uint8, int16 or uint16 by `lifting.encode`.
 
-    It takes that function's ``wavelet``, ``psnr``, ``bpp``, ``quality``, ``levels``, ``passes`` and ``fast``; the
-    default is lossless. The last two axes are rows and columns; with ``components=True`` a last axis of components
-    follows them.
+    ``wavelet``, ``psnr``, ``bpp``, ``quality``, ``levels``, ``passes`` and ``fast`` are its options; the default is
+    lossless. The last two axes are rows and columns. With ``components=True``, the last axis holds components, and the
+    two axes before it are rows and columns.
     """
 
     options: tuple

@@ -65,7 +65,7 @@ impl<T: Sample> Array<T> {
         }
         if array.span().is_none() {
             return Err(LiftingError::new_err(format!(
-                "the strides of {what} exceed the address space (CuPy exports such strides for reversed axes): make it \
+                "the strides of {what} exceed the address range, as CuPy's exports of reversed axes do: make it \
                  contiguous first, with `cupy.ascontiguousarray`"
             )));
         }
@@ -104,7 +104,7 @@ impl<T: Sample> Array<T> {
             return Err(not_aligned(what));
         }
         if buffer.suboffsets().is_some() {
-            return Err(LiftingError::new_err(format!("{what} is an array of pointers: copy it first")));
+            return Err(LiftingError::new_err(format!("{what} is an array of pointers: copy it with `numpy.array`")));
         }
         if complex {
             shape.push(2);
@@ -141,8 +141,7 @@ impl<T: Sample> Array<T> {
         match self.place {
             Place::Host => Ok(()),
             Place::Cuda(ordinal) => Err(LiftingError::new_err(format!(
-                "{what} is on GPU {ordinal}: make the plan with device=\"cuda:{ordinal}\", or copy it to host \
-                 memory"
+                "{what} is on GPU {ordinal}: make the plan with device=\"cuda:{ordinal}\", or copy it to host memory"
             ))),
         }
     }
@@ -180,7 +179,7 @@ impl<T: Sample> Array<T> {
     /// The samples of an array in host memory.
     pub fn source(&self) -> Strided<'_, T> {
         debug_assert_eq!(self.place, Place::Host);
-        // SAFETY: Python vouches for the memory as long as it is held, and alignment was checked.
+        // SAFETY: Python keeps the memory alive while it is held, and alignment was checked.
         unsafe { Strided::new(self.address as *const T, &self.shape, &self.strides) }
     }
 
@@ -203,7 +202,7 @@ impl<T: Sample> Array<T> {
             return Err(LiftingError::new_err(format!("{what} must be contiguous")));
         }
         let count = self.shape.iter().product();
-        // SAFETY: as in `source`; writable, by `write`. An array of nothing may have no address.
+        // SAFETY: as in `source`; writable, by `write`. An empty array may have no address.
         Ok(if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(self.address as *mut T, count) } })
     }
 
@@ -238,5 +237,5 @@ impl<T: Sample> Array<T> {
 }
 
 fn not_aligned(what: &str) -> PyErr {
-    LiftingError::new_err(format!("{what} is not aligned: copy it first, with `numpy.array`"))
+    LiftingError::new_err(format!("{what} is not aligned: copy it with `numpy.array`"))
 }

@@ -82,7 +82,7 @@ pub struct View {
 }
 
 fn is(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
-    // SAFETY: the object is alive, and the name a C string.
+    // SAFETY: the object is alive, and the name is a C string.
     unsafe { PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) != 0 }
 }
 
@@ -139,7 +139,9 @@ pub fn read(capsule: Bound<'_, PyAny>) -> PyResult<View> {
         // CPU memory, and pinned host memory.
         (1 | 3, _) => Place::Host,
         (2 | 13, Ok(ordinal)) => Place::Cuda(ordinal),
-        (kind, _) => return refused(format!("the array is on a device of DLPack kind {kind}: copy it to host memory")),
+        (kind, _) => {
+            return refused(format!("unsupported device of DLPack kind {kind}: copy the array to host memory"));
+        }
     };
     let rank = usize::try_from(tensor.rank).unwrap_or(0);
     // SAFETY: shape and strides have an entry per axis; strides may be null, and for a scalar both may be.

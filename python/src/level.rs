@@ -3,12 +3,12 @@
 use crate::array::Array;
 use crate::plan::{self, Plan};
 use crate::scheme::Scheme;
+use crate::spare::Spare;
 use crate::{LiftingError, plan_error};
 use half::{bf16, f16};
 use lifting::{Device, Direction, Expansive, Extension, PlanError, Sample, SampleType, Strided, Workspace};
 use pyo3::prelude::*;
 use std::cell::RefCell;
-use std::sync::Mutex;
 
 thread_local! {
     /// Scratch for extended arrays, reused to avoid an allocation per call.
@@ -18,13 +18,22 @@ thread_local! {
 /// Largest scratch in bytes that is kept after use.
 const KEPT: usize = 256 << 20;
 
-/// Calls `run` with scratch of `samples` samples, of arbitrary contents.
-fn scratch<T: Sample, R>(samples: usize, run: impl FnOnce(&mut [T]) -> R) -> R {
+/// Frees the calling thread's scratch.
+pub fn clear_scratch() {
+    SCRATCH.with_borrow_mut(|words| *words = Vec::new());
+}
+
+/// Calls `run` with `samples` samples of scratch of arbitrary contents.
+fn scratch<T: Sample>(samples: usize, run: impl FnOnce(&mut [T]) -> Result<(), PlanError>) -> Result<(), PlanError> {
     SCRATCH.with_borrow_mut(|words| {
-        let needed = (samples * size_of::<T>()).div_ceil(8);
+        let needed = samples.saturating_mul(size_of::<T>()).div_ceil(8);
         if words.len() < needed {
             // Avoids copying the old contents.
             words.clear();
+            let bytes = samples.saturating_mul(size_of::<T>());
+            words
+                .try_reserve_exact(needed)
+                .map_err(|_| PlanError::OutOfMemory { what: "the extended array", bytes })?;
             words.resize(needed, 0);
         }
         // SAFETY: the memory has room for the samples, is aligned for u64, and samples are plain bits.
@@ -39,18 +48,18 @@ fn scratch<T: Sample, R>(samples: usize, run: impl FnOnce(&mut [T]) -> R) -> R {
 /// A level and its idle workspaces.
 pub struct Typed<T: Sample> {
     pub level: Expansive<T>,
-    spare: Mutex<Vec<Workspace<T>>>,
+    spare: Spare<T>,
 }
 
 impl<T: Sample> Typed<T> {
-    /// Calls `run` with scratch of `samples` samples and a workspace.
-    fn with<R>(&self, samples: usize, run: impl FnOnce(&mut [T], &mut Workspace<T>) -> R) -> R {
-        let lock = || self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let spare = lock().pop();
-        let mut workspace = spare.unwrap_or_else(|| self.level.workspace());
-        let result = scratch(samples, |scratch| run(scratch, &mut workspace));
-        lock().push(workspace);
-        result
+    /// Calls `run` with `samples` samples of scratch and a workspace.
+    fn with(
+        &self,
+        samples: usize,
+        run: impl FnOnce(&mut [T], &mut Workspace<T>) -> Result<(), PlanError>,
+    ) -> Result<(), PlanError> {
+        let work = |workspace: &mut Workspace<T>| scratch(samples, |scratch| run(scratch, workspace));
+        self.spare.with(|| self.level.lazy_workspace(), work)
     }
 
     /// Analysis, or the adjoint of synthesis; the bands are windows of the target.
@@ -66,7 +75,7 @@ impl<T: Sample> Typed<T> {
 
     pub fn split_to(&self, adjoint: bool, data: &Strided<'_, T>, target: &mut [T]) -> Result<(), PlanError> {
         let level = &self.level;
-        self.with(level.extended_len(), |scratch, workspace| match adjoint {
+        self.with(level.analysis_scratch_len(), |scratch, workspace| match adjoint {
             false => level.forward_with(data, target, scratch, workspace),
             true => level.inverse_adjoint_with(data, target, scratch, workspace),
         })
@@ -99,7 +108,7 @@ impl<T: Sample> Typed<T> {
 
     pub fn join_to(&self, adjoint: bool, bands: &[Option<&Strided<'_, T>>], target: &mut [T]) -> Result<(), PlanError> {
         let level = &self.level;
-        let samples = if adjoint { 2 * level.extended_len() } else { level.synthesis_scratch_len() };
+        let samples = if adjoint { 2 * level.analysis_scratch_len() } else { level.synthesis_scratch_len() };
         self.with(samples, |scratch, workspace| match adjoint {
             false => level.inverse_with(bands, target, scratch, workspace),
             true => level.adjoint_with(bands, target, scratch, workspace),
@@ -144,7 +153,7 @@ impl Any {
                 let make = if of_bands { Expansive::of_bands } else { Expansive::new };
                 let level = make(&scheme.inner, scheme.filter_length(), shape, &rules, device);
                 let level = level.map_err(|error| error.to_string())?;
-                Any::$variant(Typed { level, spare: Mutex::default() })
+                Any::$variant(Typed { level, spare: Spare::default() })
             }};
         }
         Ok(match kind {

@@ -10,11 +10,12 @@ mod dlpack;
 mod level;
 mod plan;
 mod scheme;
+mod spare;
 mod xla;
 
 use lifting::{CompileError, PlanError};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(lifting._lifting, LiftingError, PyValueError, "Invalid input, with its place and remedy.");
@@ -29,6 +30,7 @@ create_exception!(lifting._lifting, DeviceError, PyRuntimeError, "A device that 
 /// Converts a plan's error into a Python exception.
 fn plan_error(error: PlanError) -> PyErr {
     match error {
+        PlanError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
         PlanError::Cuda(_) => DeviceError::new_err(error.to_string()),
         _ => LiftingError::new_err(error.to_string()),
     }
@@ -53,6 +55,13 @@ fn command_line(py: Python<'_>, arguments: Vec<String>) -> PyResult<()> {
     py.detach(|| liftc::execute(arguments)).map_err(|failure| LiftingError::new_err(failure.render(false, 100)))
 }
 
+/// Frees scratch memory that is kept for the next execution.
+#[pyfunction]
+fn clear_scratch() {
+    level::clear_scratch();
+    spare::clear();
+}
+
 #[pymodule]
 fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -61,6 +70,7 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LanguageError", py.get_type::<LanguageError>())?;
     module.add("DeviceError", py.get_type::<DeviceError>())?;
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(clear_scratch, module)?)?;
     module.add_function(wrap_pyfunction!(codec::encode, module)?)?;
     module.add_function(wrap_pyfunction!(codec::decode, module)?)?;
     module.add_function(wrap_pyfunction!(level::level_plan, module)?)?;

@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::dlpack::Place;
 use crate::scheme::Scheme;
+use crate::spare::Spare;
 use crate::{LiftingError, plan_error};
 use half::{bf16, f16};
 use lifting::cuda::Transform;
@@ -10,12 +11,11 @@ use lifting::{
     Boundary, Device, Format, Layout, Pad, PlanBuilder, PlanError, Sample, SampleType, Strided, StridedMut, Workspace,
 };
 use pyo3::prelude::*;
-use std::sync::Mutex;
 
 /// A plan and its idle workspaces.
 pub struct Typed<T: Sample> {
     pub plan: lifting::Plan<T>,
-    spare: Mutex<Vec<Workspace<T>>>,
+    spare: Spare<T>,
 }
 
 /// Transform to execute.
@@ -29,7 +29,7 @@ pub enum Operation {
 
 impl<T: Sample> From<lifting::Plan<T>> for Typed<T> {
     fn from(plan: lifting::Plan<T>) -> Typed<T> {
-        Typed { plan, spare: Mutex::default() }
+        Typed { plan, spare: Spare::default() }
     }
 }
 
@@ -110,7 +110,7 @@ impl<T: Sample> Typed<T> {
             }
             if !array.is_contiguous() {
                 return Err(wrong(
-                    "arrays on a GPU must be contiguous: copy them first, with `.contiguous()` or \
+                    "arrays on a GPU must be contiguous: copy them with `.contiguous()` or \
                      `cupy.ascontiguousarray`"
                         .into(),
                 ));
@@ -126,12 +126,7 @@ impl<T: Sample> Typed<T> {
     }
 
     fn with<R>(&self, run: impl FnOnce(&mut Workspace<T>) -> R) -> R {
-        let lock = || self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let spare = lock().pop();
-        let mut workspace = spare.unwrap_or_else(|| self.plan.workspace());
-        let result = run(&mut workspace);
-        lock().push(workspace);
-        result
+        self.spare.with(|| self.plan.lazy_workspace(), run)
     }
 }
 
@@ -333,11 +328,6 @@ impl Plan {
     /// The plan's decisions and their reasons, as text.
     fn recipe(&self) -> String {
         each!(&self.any, typed => typed.plan.recipe().to_string())
-    }
-
-    #[getter]
-    fn condition(&self) -> f64 {
-        each!(&self.any, typed => typed.plan.condition())
     }
 
     #[getter]

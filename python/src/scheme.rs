@@ -89,7 +89,13 @@ impl Scheme {
         2 * self.inner.steps().iter().filter_map(lifting_dsl::Step::index_support).map(pairs).sum::<i64>()
     }
 
-    /// Analysis and synthesis filters, low then high: the first tap's position, and the taps.
+    /// Condition of a border rule for an axis of `n` samples whose first one has position `origin`.
+    fn condition(&self, py: Python<'_>, boundary: &str, n: usize, origin: i64, levels: u32) -> PyResult<f64> {
+        let boundary = boundary.parse().map_err(LiftingError::new_err)?;
+        Ok(py.detach(|| self.inner.condition(boundary, n, origin, levels)))
+    }
+
+    /// Analysis and synthesis filters, low then high: position of the first tap, and taps.
     fn filters(&self) -> [(i64, Vec<f64>); 4] {
         self.inner.filters()
     }

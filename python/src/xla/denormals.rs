@@ -34,7 +34,7 @@ mod register {
     }
 
     /// # Safety
-    /// It must be a value that the register had, but for bits that flush.
+    /// `value` must be a value of the register, apart from the flush bits.
     pub unsafe fn write(value: u64) {
         let value = value as u32;
         // SAFETY: by the caller's promise.
@@ -57,7 +57,7 @@ mod register {
     }
 
     /// # Safety
-    /// It must be a value that the register had, but for bits that flush.
+    /// `value` must be a value of the register, apart from the flush bits.
     pub unsafe fn write(value: u64) {
         // SAFETY: by the caller's promise.
         unsafe { asm!("msr fpcr, {}", in(reg) value, options(nostack, nomem, preserves_flags)) };

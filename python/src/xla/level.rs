@@ -12,7 +12,7 @@
 //! Output bands are windows of the single result. On a GPU, input bands are windows too, of an argument with zeros
 //! around them, and restored data fills the result.
 
-use super::{Buffer, Call, Failure, Kept, aligned, api, sample, scheme_of, scratch_bytes, shape, text};
+use super::{Buffer, Call, Failure, Kept, OnGpu, aligned, api, sample, scheme_of, scratch_bytes, shape, text};
 use crate::LiftingError;
 use crate::dlpack::contiguous;
 use crate::level::{Any, each};
@@ -36,6 +36,12 @@ struct Key {
 
 static LEVELS: Kept<Key, Any> = Kept::new();
 static PLANS: Kept<Key, plan::Any> = Kept::new();
+
+impl OnGpu for Key {
+    fn is_on_gpu(&self) -> bool {
+        self.gpu.is_some()
+    }
+}
 
 impl Key {
     /// The key of a call, for an array of shape `found`.

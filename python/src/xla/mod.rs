@@ -48,10 +48,24 @@ struct Key {
 
 static PLANS: Kept<Key, Any> = Kept::new();
 
-/// Cache of values that are made on first use and never dropped.
+/// Plans for the CPU that are kept.
+const MOST: usize = 512;
+
+/// Keys with a device.
+trait OnGpu {
+    fn is_on_gpu(&self) -> bool;
+}
+
+impl OnGpu for Key {
+    fn is_on_gpu(&self) -> bool {
+        self.gpu.is_some()
+    }
+}
+
+/// Values made by the first call that needs them.
 struct Kept<K, V>(Mutex<Option<HashMap<K, Arc<V>>>>);
 
-impl<K: Eq + Hash, V> Kept<K, V> {
+impl<K: Eq + Hash + OnGpu, V> Kept<K, V> {
     const fn new() -> Kept<K, V> {
         Kept(Mutex::new(None))
     }
@@ -63,7 +77,13 @@ impl<K: Eq + Hash, V> Kept<K, V> {
             return Ok(kept.clone());
         }
         let made = Arc::new(make(&key)?);
-        Ok(lock().get_or_insert_default().entry(key).or_insert(made).clone())
+        let mut kept = lock();
+        let kept = kept.get_or_insert_default();
+        if kept.len() >= MOST {
+            // Those of GPUs stay: captured graphs refer to their kernels.
+            kept.retain(|key, _| key.is_on_gpu());
+        }
+        Ok(kept.entry(key).or_insert(made).clone())
     }
 }
 
@@ -118,7 +138,7 @@ fn scheme_of(wavelet: &str) -> Result<lifting::Scheme, String> {
 /// Failure of a call.
 enum Failure {
     Text(String),
-    /// An error that XLA made itself.
+    /// An error made by XLA.
     Given(*mut api::Error),
 }
 
