@@ -63,7 +63,7 @@ def test_torch_views_are_read_in_place():
     assert bits(mixed) == bits(plan.forward(given))
     with pytest.raises(lifting.LiftingError, match="share memory"):
         plan.forward(given, out=whole[::2, 3:-1, 1])
-    with pytest.raises(lifting.LiftingError, match="the array has float64: convert the array"):
+    with pytest.raises(lifting.LiftingError, match="the array has float64: convert it"):
         plan.forward(given.double())
     with pytest.raises(lifting.LiftingError, match="plans do not record gradients: use `lifting.torch`"):
         plan.forward(given.clone().requires_grad_())
