@@ -421,3 +421,36 @@ fn conditions_of_borders() {
     let tile = of("db4", Boundary::WholeSymmetric, &[64], 3, Some(&[32]));
     assert_eq!(tile, of("db4", Boundary::WholeSymmetric, &[32], 3, None));
 }
+
+/// Scratch memory does not grow with the square of the reach, and values stay the oracle's.
+#[test]
+fn far_steps_take_memory_in_proportion() {
+    let pair = "odd -= (even[-1024] + even[1000]) >> 1; even += (odd[-1001] + odd[1024] + 1) >> 2;";
+    let text = format!("wavelet far {{ domain integer; {} }}", pair.repeat(32));
+    let far = lifting::compile(&text).unwrap().remove(0);
+    for boundary in Boundary::ALL {
+        for shape in [[16, 64], [64, 16]] {
+            let builder = Plan::builder(&far).shape(&shape).levels(2).boundary(boundary);
+            let plan = builder.sample::<i32>().build(&Device::cpu_with_threads(2)).unwrap();
+            assert!(plan.workspace_bytes() < 32 << 20, "{boundary} {shape:?}: {}", plan.workspace_bytes());
+            let (levels, order) = (vec![2, 2], vec![1, 0]);
+            let case =
+                Case { shape: shape.to_vec(), levels, order, origins: vec![0, 0], boundary, layout: Layout::Mallat };
+            check::<i32>(&far, &case, 1);
+        }
+    }
+}
+
+/// Scratch memory of a column is a line of it and its low bands, however many threads there are.
+#[test]
+fn columns_take_memory_in_proportion() {
+    let wavelet = scheme("cdf97");
+    let bytes = |shape: [usize; 2]| {
+        let builder = Plan::builder(&wavelet).shape(&shape).levels(5);
+        builder.sample::<f32>().build(&Device::cpu_with_threads(4)).unwrap().workspace_bytes()
+    };
+    let samples = 1 << 20;
+    for shape in [[samples, 1], [1, samples], [1 << 10, 1 << 10]] {
+        assert!(bytes(shape) < samples * 9, "{shape:?}: {}", bytes(shape));
+    }
+}

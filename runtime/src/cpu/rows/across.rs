@@ -43,6 +43,8 @@ impl Window {
 /// Upper bound on the even (or odd) samples of a window of `results` results.
 pub(super) fn capacity<W: Arithmetic>(axis: &Axis<W>, results: usize) -> usize {
     let whole = results + (axis.spare.0 + axis.spare.1) as usize;
+    // Only a periodic line goes on beyond its ends.
+    let whole = if axis.periodic() { whole } else { whole.min(axis.n) };
     (whole / 2 + 2).next_multiple_of(64)
 }
 

@@ -79,7 +79,11 @@ impl<W: Arithmetic> Level<W> {
 
     /// Rows in the ring.
     fn slots(&self) -> usize {
-        self.down.as_ref().map_or(0, |down| down.kept + ARRIVE)
+        self.down.as_ref().map_or(0, |down| match down.periodic() {
+            true => down.kept + ARRIVE,
+            // Rows beyond a border are not copied: no more of them are kept than there are.
+            false => down.kept.min(self.height) + ARRIVE,
+        })
     }
 
     /// Upper bound on the even (odd) samples of a window.

@@ -41,6 +41,12 @@ const MAX_LEVELS: usize = 64;
 /// Threshold in samples below which waking a thread does not pay.
 const SMALL: usize = 1 << 15;
 
+/// Elements of the work type that a worker may always take, however small the image.
+const SCRATCH: usize = 1 << 20;
+
+/// Elements of the work type that a worker may take for each sample of a large image.
+const PROPORTION: usize = 8;
+
 /// Size in bytes above which samples do not stay in the caches: results then use non-temporal stores.
 const LARGE: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
@@ -164,7 +170,14 @@ impl<T: Sample> Program<T> {
         }
         program.work()?;
         program.low()?;
-        Some(program)
+        program.is_proportionate().then_some(program)
+    }
+
+    /// Whether scratch memory is in proportion to the image. Rings grow with the square of the summed reach of the
+    /// steps, so that a short text could ask for any amount; such schemes go axis by axis.
+    fn is_proportionate(&self) -> bool {
+        let image = self.places.first().map_or(0, |[rows, columns]| rows.length.saturating_mul(columns.length));
+        self.worker().is_some_and(|worker| worker <= image.saturating_mul(PROPORTION).saturating_add(SCRATCH))
     }
 
     /// Name of level j in recipes.
@@ -218,7 +231,11 @@ impl<T: Sample> Program<T> {
     fn low_rows(&self, j: usize, whole: bool) -> Option<(usize, usize, usize)> {
         let [rows, columns] = self.places[j].map(|place| place.length);
         let line = 64 / size_of::<T>();
-        let pitch = columns.checked_next_multiple_of(line)?.checked_add(line)?;
+        let pitch = match columns < 4 * line {
+            // Rows that share lines of the cache cost less than several times the memory.
+            true => columns,
+            false => columns.checked_next_multiple_of(line)?.checked_add(line)?,
+        };
         // Rows that one level leaves at a time, and those that the next has not taken yet.
         let lag = |level: &Level<T::Lane>| level.down.as_ref().map_or(0, |down| down.lag[0].max(down.lag[1]) as usize);
         let turn = 4 * ARRIVE + lag(&self.synthesis[j]);
