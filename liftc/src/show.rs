@@ -11,8 +11,8 @@ use lifting_dsl::analysis::{Analysis, LevelGains, MOST_MOMENTS, analyse, level_g
 use lifting_dsl::coefficient::Coefficient;
 use lifting_dsl::float::Float;
 use lifting_dsl::laurent::Laurent;
-use lifting_dsl::polyphase::{Bank, Filters, Reconstruction};
-use lifting_dsl::{Step, print_scheme};
+use lifting_dsl::polyphase::{Bank, Filters, Reconstruction, check_expansion, is_exactly_expandable};
+use lifting_dsl::print_scheme;
 use serde::Serialize;
 
 /// Input widths in bits for which ranges are printed: those of cameras, scanners and medical devices.
@@ -160,8 +160,9 @@ struct Range {
 
 impl Report {
     fn of(scheme: &Scheme, text: String, levels: u32) -> Outcome<Report> {
+        check_expansion(scheme).map_err(input)?;
         let a = analyse(scheme);
-        let exact = scheme.steps().iter().all(Step::is_rational).then(|| Filters::of_scheme(scheme));
+        let exact = is_exactly_expandable(scheme).then(|| Filters::of_scheme(scheme));
         let pair = |bank: &Bank<Float>, exact: Option<&Bank<num_rational::BigRational>>| FilterPair {
             low: Filter::of(&bank.low, exact.map(|b| &b.low)),
             high: Filter::of(&bank.high, exact.map(|b| &b.high)),

@@ -87,3 +87,16 @@ fn norms_are_those_of_jpeg_2000() {
     assert_eq!(of(8)["high"][0], 10, "four times ±127.5: {}", of(8));
     assert_eq!(json(&bench, "show cdf97 --json")[0]["ranges"], serde_json::json!([]));
 }
+
+/// Filters that would take minutes are refused, by every command that needs them.
+#[test]
+fn filters_that_take_too_long_are_refused() {
+    let bench = Bench::new();
+    let pair = "odd -= (even[-1024] + even[1024]) >> 1; even += (odd[-1024] + odd[1024] + 1) >> 2;";
+    bench.write("far.lift", format!("wavelet far {{ domain integer; {} }}", pair.repeat(32)));
+    for line in ["show far.lift", "explain far.lift", "plot far.lift -o far.svg", "factor far.lift"] {
+        bench.run(line).fails(1, "the filters of `far` have up to 262");
+    }
+    assert!(!bench.exists("far.svg"));
+    bench.run("check far.lift").ok();
+}

@@ -151,7 +151,7 @@ impl Any {
         macro_rules! build {
             ($variant:ident) => {{
                 let make = if of_bands { Expansive::of_bands } else { Expansive::new };
-                let level = make(&scheme.inner, scheme.filter_length(), shape, &rules, device);
+                let level = make(&scheme.inner, scheme.length()?, shape, &rules, device);
                 let level = level.map_err(|error| error.to_string())?;
                 Any::$variant(Typed { level, spare: Spare::default() })
             }};

@@ -1,6 +1,7 @@
 //! The native class of wavelets: lookup, compilation, filters and reports.
 
 use crate::{LanguageError, LiftingError, compile_error};
+use lifting_dsl::polyphase::check_expansion;
 use pyo3::prelude::*;
 use std::sync::OnceLock;
 
@@ -15,6 +16,21 @@ pub struct Scheme {
 impl From<lifting::Scheme> for Scheme {
     fn from(inner: lifting::Scheme) -> Scheme {
         Scheme { inner, filter_length: OnceLock::new() }
+    }
+}
+
+impl Scheme {
+    /// Length of its filters.
+    ///
+    /// # Errors
+    /// If they take too long to compute.
+    pub fn length(&self) -> Result<usize, String> {
+        self.expandable()?;
+        Ok(*self.filter_length.get_or_init(|| self.inner.filter_length()))
+    }
+
+    fn expandable(&self) -> Result<(), String> {
+        check_expansion(&self.inner).map_err(|error| error.to_string())
     }
 }
 
@@ -78,8 +94,8 @@ impl Scheme {
     }
 
     #[getter]
-    pub fn filter_length(&self) -> usize {
-        *self.filter_length.get_or_init(|| self.inner.filter_length())
+    fn filter_length(&self) -> PyResult<usize> {
+        self.length().map_err(LiftingError::new_err)
     }
 
     /// Halo in samples: the farthest sample, to either side, that the steps together read; an even number.
@@ -96,14 +112,16 @@ impl Scheme {
     }
 
     /// Analysis and synthesis filters, low then high: position of the first tap, and taps.
-    fn filters(&self) -> [(i64, Vec<f64>); 4] {
-        self.inner.filters()
+    fn filters(&self) -> PyResult<[(i64, Vec<f64>); 4]> {
+        self.expandable().map_err(LiftingError::new_err)?;
+        Ok(self.inner.filters())
     }
 
     /// Vanishing moments of analysis and of synthesis, and the deviation from orthonormality.
-    fn moments(&self) -> (u32, u32, f64) {
+    fn moments(&self) -> PyResult<(u32, u32, f64)> {
+        self.expandable().map_err(LiftingError::new_err)?;
         let analysis = lifting_dsl::analysis::analyse(&self.inner);
-        (analysis.moments, analysis.dual_moments, analysis.orthogonality)
+        Ok((analysis.moments, analysis.dual_moments, analysis.orthogonality))
     }
 
     /// A report as text, with gains of `levels` levels.
@@ -112,7 +130,7 @@ impl Scheme {
     }
 
     /// SVG figure of functions, frequency responses and steps.
-    fn svg(&self, millimetres: f64) -> String {
-        liftc::svg(&self.inner, millimetres)
+    fn svg(&self, millimetres: f64) -> PyResult<String> {
+        liftc::svg(&self.inner, millimetres).map_err(|failure| LanguageError::new_err(failure.render(false, 100)))
     }
 }

@@ -15,6 +15,7 @@ use lifting_codegen::window::effective_support;
 use lifting_dsl::analysis::band_gains;
 use lifting_dsl::analysis::range::{Setting, exact_bits};
 use lifting_dsl::geometry::Geometry;
+use lifting_dsl::polyphase::check_expansion;
 use lifting_dsl::{Step, codes};
 use std::path::Path;
 
@@ -30,6 +31,7 @@ pub fn run(args: &ExplainArgs) -> Outcome {
         check_distinct(&[Path::new(&named.source.name)], &[path])?;
     }
     let scheme = &named.schemes[0];
+    check_expansion(scheme).map_err(input)?;
     let boundary = args.boundary.unwrap_or_else(|| scheme.boundary());
     let (default, wanted) = match scheme.domain() {
         Domain::Integer => (SampleType::I16, "i16, i32 or i64"),

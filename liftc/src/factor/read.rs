@@ -8,7 +8,7 @@ use lifting_dsl::body::{Filter, MAX_TAPS};
 use lifting_dsl::factor::Known;
 use lifting_dsl::float::Float;
 use lifting_dsl::numbers::numbers;
-use lifting_dsl::polyphase::Bank;
+use lifting_dsl::polyphase::{Bank, check_expansion};
 use lifting_dsl::weight::{Weight, rational_of_f64};
 use std::path::{Path, PathBuf};
 
@@ -99,6 +99,7 @@ fn named(word: &str) -> Outcome<Given> {
     let named = wavelet::resolve_one(word)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
     let scheme = &named.schemes[0];
+    check_expansion(scheme).map_err(input)?;
     let file = Some(PathBuf::from(&named.source.name)).filter(|_| word.contains(".lift"));
     Ok(Given { file, name: scheme.name().to_owned(), ..made(Known::of_scheme(scheme)) })
 }

@@ -3,7 +3,7 @@
 mod diagram;
 
 use crate::cli::{Panel, PlotArgs};
-use crate::failure::Outcome;
+use crate::failure::{Outcome, input};
 use crate::figure::chart::{Area, BELOW, Chart, Curve, LEFT, RIGHT, Style};
 use crate::figure::{self, Anchor, Colour, HIGH, INK, LABEL, LOW, MILLIMETRE, Point, Scene, TITLE};
 use crate::output::check_distinct;
@@ -12,7 +12,7 @@ use lifting::Scheme;
 use lifting_dsl::analysis::synthesised;
 use lifting_dsl::float::Float;
 use lifting_dsl::laurent::Laurent;
-use lifting_dsl::polyphase::{Bank, Filters};
+use lifting_dsl::polyphase::{Bank, Filters, check_expansion};
 use std::path::Path;
 
 /// Space for the wavelet's name.
@@ -32,14 +32,19 @@ pub fn run(args: &PlotArgs) -> Outcome {
     let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
     outputs.iter().try_for_each(|path| figure::Format::of(path).map(drop))?;
     check_distinct(&[Path::new(&named.source.name)], &outputs)?;
+    check_expansion(&named.schemes[0]).map_err(input)?;
     let panels: &[Panel] = if args.what.is_empty() { &ALL } else { &args.what };
     let scene = draw(&named.schemes[0], panels, f64::from(args.width) * MILLIMETRE);
     outputs.into_iter().try_for_each(|path| figure::write(path, &scene, args.dpi))
 }
 
 /// SVG of a wavelet's whole figure, `millimetres` wide.
-pub fn svg(scheme: &Scheme, millimetres: f64) -> String {
-    draw(scheme, &ALL, millimetres * MILLIMETRE).svg()
+///
+/// # Errors
+/// If its filters take too long to compute.
+pub fn svg(scheme: &Scheme, millimetres: f64) -> Outcome<String> {
+    check_expansion(scheme).map_err(input)?;
+    Ok(draw(scheme, &ALL, millimetres * MILLIMETRE).svg())
 }
 
 fn draw(scheme: &Scheme, panels: &[Panel], width: f64) -> Scene {

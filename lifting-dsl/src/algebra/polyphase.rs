@@ -74,6 +74,87 @@ pub fn of_scheme<C: Coefficient>(scheme: &Scheme) -> Matrix<C> {
     of_steps(scheme.steps())
 }
 
+/// Low and high band of a constant signal of 1: the sums of both analysis filters, without the filters themselves.
+pub fn constant_response<C: Coefficient>(steps: &[Step]) -> [C; 2] {
+    steps.iter().fold([C::one(), C::one()], |mut phases, step| {
+        let target = step.target() as usize;
+        phases[target] = match step {
+            Step::Scale(s) => phases[target].times(&C::from_weight(&s.factor)),
+            Step::Integer(_) | Step::Real(_) => {
+                phases[target].plus(&stencil::<C>(step).sum().times(&phases[1 - target]))
+            }
+        };
+        phases
+    })
+}
+
+/// Bound of [`check_expansion`], in operations on coefficients: about a second. The longest filters of the catalogue
+/// take a fortieth of it.
+pub const MAX_EXPANSION: u64 = 1 << 20;
+
+/// Filters that take too long to compute from their steps.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the filters of `{wavelet}` have up to {taps} taps, which take too long to compute: use fewer steps, or steps that \
+     read nearer samples"
+)]
+pub struct TooLong {
+    /// Name of the wavelet.
+    pub wavelet: String,
+    /// Upper bound of the length of its filters.
+    pub taps: u64,
+}
+
+/// Whether the filters of a scheme can be computed within [`MAX_EXPANSION`]. Lifting itself has no such limit.
+///
+/// # Errors
+/// [`TooLong`].
+pub fn check_expansion(scheme: &Scheme) -> Result<(), TooLong> {
+    let Cost { operations, taps } = expansion(scheme);
+    match operations <= MAX_EXPANSION {
+        true => Ok(()),
+        false => Err(TooLong { wavelet: scheme.name().to_owned(), taps }),
+    }
+}
+
+/// Whether exact filters of a scheme can be computed in about a second: its weights are rational, and numerators and
+/// denominators stay short.
+pub fn is_exactly_expandable(scheme: &Scheme) -> bool {
+    /// Operations on fractions cost more than those on floating-point numbers.
+    const EXACT: u64 = 1 << 16;
+    scheme.steps().iter().all(Step::is_rational) && expansion(scheme).operations <= EXACT
+}
+
+/// Cost of a scheme's filters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Operations on coefficients, products of two polyphase matrices included.
+    pub operations: u64,
+    /// Upper bound of the length of a filter.
+    pub taps: u64,
+}
+
+/// An upper bound of the cost of a scheme's filters.
+pub(crate) fn expansion(scheme: &Scheme) -> Cost {
+    // Lowest and highest exponent of the even and of the odd row.
+    let (mut rows, mut operations) = ([(0i64, 0i64); 2], 0u64);
+    for step in scheme.steps() {
+        let target = step.target() as usize;
+        let count = match step {
+            Step::Integer(s) => s.taps.len(),
+            Step::Real(s) => s.groups.iter().map(|g| g.offsets.len()).sum(),
+            Step::Scale(_) => 0,
+        };
+        let (low, high) = step.index_support().unwrap_or((0, 0));
+        let [mine, other] = [rows[target], rows[1 - target]];
+        let width = (other.1 - other.0 + 1) as u64;
+        rows[target] = (mine.0.min(other.0 + i64::from(low)), mine.1.max(other.1 + i64::from(high)));
+        operations += 2 * (count as u64 * width + (rows[target].1 - rows[target].0 + 1) as u64);
+    }
+    let width = rows.iter().map(|(low, high)| (high - low + 1) as u64).max().unwrap_or(1);
+    Cost { operations: operations.saturating_add(width.saturating_mul(8 * width)), taps: 2 * width }
+}
+
 /// The matrix of one step.
 pub fn of_step<C: Coefficient>(step: &Step) -> Matrix<C> {
     match step {
@@ -228,6 +309,31 @@ mod tests {
             Reconstruction::Bounded(e) => assert!(e > 0.0 && e < 1e-15),
             Reconstruction::Exact => panic!("1/3 is not an f64"),
         }
+    }
+
+    #[test]
+    fn constants_need_no_filters() {
+        for steps in [legall53(), cdf97(), vec![scale(Phase::Even, 3.0)]] {
+            let bank = Bank::from_matrix(&of_steps::<BigRational>(&steps));
+            assert_eq!(constant_response::<BigRational>(&steps), [bank.low.sum(), bank.high.sum()]);
+        }
+    }
+
+    #[test]
+    fn far_steps_are_not_expanded() {
+        let far = |pairs: usize| {
+            let pair = "odd -= (even[-1024] + even[1024]) >> 1; even += (odd[-1024] + odd[1024] + 1) >> 2;";
+            let text = format!("wavelet far {{ domain integer; {} }}", pair.repeat(pairs));
+            crate::compile(&text).unwrap().schemes.remove(0)
+        };
+        let error = check_expansion(&far(32)).unwrap_err();
+        assert!(error.to_string().starts_with("the filters of `far` have up to 262"), "{error}");
+        let near =
+            "wavelet near { domain integer; odd -= (even[0] + even[1]) >> 1; even += (odd[-1] + odd[0] + 2) >> 2; }";
+        let near = crate::compile(near).unwrap().schemes.remove(0);
+        let Cost { operations, taps } = expansion(&near);
+        assert!(operations < 200 && (5..=8).contains(&taps), "{operations} {taps}");
+        check_expansion(&near).unwrap();
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::float::Float;
 use crate::algebra::laurent::Laurent;
-use crate::algebra::polyphase::{Bank, Filters};
-use crate::core::scheme::{Scheme, Step};
+use crate::algebra::polyphase::{Bank, Filters, is_exactly_expandable};
+use crate::core::scheme::Scheme;
 use num_rational::BigRational;
 
 /// Taps below this fraction of a filter's largest are zeros perturbed by rounded weights.
@@ -25,7 +25,7 @@ impl Scheme {
         if let Some(lattice) = self.lattice() {
             return length(&Bank::from_matrix(&lattice.map(Float::from_weight).matrix()));
         }
-        if self.steps().iter().all(Step::is_rational) {
+        if is_exactly_expandable(self) {
             return length(&Filters::<BigRational>::of_scheme(self).analysis);
         }
         let bank = Filters::<Float>::of_scheme(self).analysis;

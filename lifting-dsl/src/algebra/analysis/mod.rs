@@ -7,8 +7,8 @@ use crate::algebra::coefficient::Coefficient;
 use crate::algebra::factor::lifting::operations;
 use crate::algebra::float::Float;
 use crate::algebra::laurent::{Laurent, Matrix};
-use crate::algebra::polyphase::{Bank, Filters, Reconstruction, of_steps};
-use crate::core::scheme::{Scheme, Step};
+use crate::algebra::polyphase::{Bank, Filters, Reconstruction, is_exactly_expandable, of_steps};
+use crate::core::scheme::Scheme;
 use num_rational::BigRational;
 
 /// Properties of one level of a wavelet, away from the borders.
@@ -65,7 +65,7 @@ pub struct OperationCount {
 pub fn analyse(scheme: &Scheme) -> Analysis {
     let (analysis, synthesis) = (scheme.steps(), scheme.inverse_steps());
     // Exact polynomials in irrational weights would only describe their roundings, and slowly.
-    let rational = analysis.iter().all(Step::is_rational);
+    let rational = is_exactly_expandable(scheme);
     let filters = Filters::<Float>::of(analysis, &synthesis);
     let nearly = [&filters.analysis.high, &filters.synthesis.high].map(vanishing_moments);
     let (reconstruction, exact) = if rational {
@@ -213,6 +213,9 @@ pub struct LevelGains {
 
 /// The gains of all bands of every level up to `levels` (at most 16), low ones included, away from borders.
 pub fn level_gains(scheme: &Scheme, levels: u32) -> Vec<LevelGains> {
+    if levels == 0 {
+        return Vec::new();
+    }
     let filters = Filters::<Float>::of_scheme(scheme);
     let taps = |p: &Laurent<Float>| p.terms().map(|(n, c)| (n, c.to_f64())).collect::<Vec<_>>();
     let bank = |b: &Bank<Float>| [taps(&b.low), taps(&b.high)];

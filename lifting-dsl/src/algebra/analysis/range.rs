@@ -213,13 +213,16 @@ impl Growth {
 /// Without a gain shift a transform is lossless for every input, wrapped or not; with one, for inputs of up to this
 /// width.
 pub fn exact_bits(steps: &[Step], t: SampleType, signed: bool, setting: &Setting) -> Result<u32, NotInteger> {
-    let most = 8 * t.bytes() as u32;
-    for bits in (1..=most).rev() {
-        if Growth::of(steps, &Interval::bits(bits, signed), setting)?.fits(t) {
-            return Ok(bits);
+    // Narrower inputs are part of wider ones: the answer is found by bisection.
+    let (mut fits, mut wraps) = (0, 8 * t.bytes() as u32 + 1);
+    while fits + 1 < wraps {
+        let bits = (fits + wraps) / 2;
+        match Growth::of(steps, &Interval::bits(bits, signed), setting)?.fits(t) {
+            true => fits = bits,
+            false => wraps = bits,
         }
     }
-    Ok(0)
+    Ok(fits)
 }
 
 fn integer_steps(steps: &[Step]) -> Result<Vec<IntegerStep>, NotInteger> {
