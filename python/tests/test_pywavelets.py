@@ -1,5 +1,6 @@
 """PyWavelets' functions: results equal PyWavelets' in all modes, for all its wavelets."""
 
+import math
 import warnings
 
 import lifting
@@ -185,3 +186,28 @@ def test_cupy_arrays(mode):
     assert len(lifting.wavedec(line, "db2", mode)) == len(lifting.wavedec(x[0, 0], "db2", mode))
     with pytest.raises(lifting.LiftingError, match="unsupported ndarray on a GPU"):
         lifting.swt(line, "db2")
+
+
+@pytest.mark.parametrize("mode", ["symmetric", "smooth", "periodization"])
+def test_long_filters_on_short_axes_take_little_memory(mode):
+    data = np.random.default_rng(7).normal(size=(5, 8, 5, 1))
+    shapes = []
+
+    class Spy(_dwt._Prepared):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            shapes.append(self.extended)
+
+    before = _dwt._prepare
+    _dwt._prepare = Spy
+    try:
+        bands = lifting.dwtn(data, "db20", mode)
+        back = lifting.idwtn(bands, "db20", mode)
+    finally:
+        _dwt._prepare = before
+    assert max(math.prod(shape) for shape in shapes) < 1 << 23
+    expected = pywt.dwtn(data, "db20", mode)
+    assert bands.keys() == expected.keys()
+    for key, band in bands.items():
+        np.testing.assert_allclose(band, expected[key], atol=1e-7)
+    np.testing.assert_allclose(back[:5, :8, :5, :1], data, atol=1e-7)
