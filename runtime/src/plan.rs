@@ -137,24 +137,41 @@ impl<T: Sample> Plan<T> {
     /// Tiles of [`PlanBuilder::tile`] with their sub-bands, grouped by shape, full tiles first. A plan without tiles
     /// has one, the whole array.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> + '_ {
-        let Inner { problem, coefficients, .. } = &*self.0;
-        let parts = problem.parts().expect("the tiles were checked").unwrap_or_else(|| vec![Part::whole(problem)]);
-        parts.into_iter().flat_map(move |part| {
-            let shape = part.shape.clone();
-            let geometry = problem.tile_geometry(&shape).expect("the tiles were checked");
-            let bands = geometry.bands(problem.layout);
-            part.starts().collect::<Vec<_>>().into_iter().map(move |offset| {
-                let at = offset.iter().zip(&coefficients.strides).map(|(&o, &s)| o as isize * s).sum();
-                let start = coefficients.start.wrapping_add_signed(at);
-                let own = |band: &Band| {
-                    let subband = Subband::new(band.clone(), start, &coefficients.strides);
-                    let offset = subband.offset.iter().zip(&offset).map(|(own, tile)| own + tile).collect();
-                    Subband { offset, ..subband }
-                };
-                let subbands = bands.iter().map(own).collect();
-                Tile { shape: shape.clone(), subbands, offset }
-            })
+        self.tile_parts().flat_map(move |(part, bands)| {
+            let starts = part.starts().collect::<Vec<_>>();
+            starts.into_iter().map(move |offset| self.tile(&part, &bands, offset))
         })
+    }
+
+    /// The first tile of each shape, in the order of [`Plan::tiles`]: at most 2^axes of them, however many tiles there
+    /// are.
+    pub fn first_tiles(&self) -> impl Iterator<Item = Tile> + '_ {
+        self.tile_parts().filter_map(|(part, bands)| {
+            let first = part.starts().next()?;
+            Some(self.tile(&part, &bands, first))
+        })
+    }
+
+    /// Tiles of one shape, and their sub-bands.
+    fn tile_parts(&self) -> impl Iterator<Item = (Part, Vec<Band>)> + '_ {
+        let problem = &self.0.problem;
+        let parts = problem.parts().expect("the tiles were checked").unwrap_or_else(|| vec![Part::whole(problem)]);
+        parts.into_iter().map(move |part| {
+            let geometry = problem.tile_geometry(&part.shape).expect("the tiles were checked");
+            (part, geometry.bands(problem.layout))
+        })
+    }
+
+    fn tile(&self, part: &Part, bands: &[Band], offset: Vec<usize>) -> Tile {
+        let coefficients = &self.0.coefficients;
+        let at = offset.iter().zip(&coefficients.strides).map(|(&o, &s)| o as isize * s).sum();
+        let start = coefficients.start.wrapping_add_signed(at);
+        let own = |band: &Band| {
+            let subband = Subband::new(band.clone(), start, &coefficients.strides);
+            let offset = subband.offset.iter().zip(&offset).map(|(own, tile)| own + tile).collect();
+            Subband { offset, ..subband }
+        };
+        Tile { shape: part.shape.clone(), subbands: bands.iter().map(own).collect(), offset }
     }
 
     /// Condition of the borders: the product of the axes' [conditions](lifting_dsl::Scheme::condition), of the worst

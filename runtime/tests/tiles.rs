@@ -173,3 +173,22 @@ fn invalid_tiles_are_reported() {
     let many = Plan::builder(&cdf97).shape(&[4; 5]).levels(1).tile(&[2; 5]).sample::<f32>().build(&Device::cpu());
     assert!(matches!(many, Err(PlanError::Tile(_))), "{many:?}");
 }
+
+#[test]
+fn first_tiles_are_one_of_each_shape() {
+    let plan = Plan::builder(&catalogue::find("legall53").unwrap())
+        .shape(&[100, 70])
+        .levels(2)
+        .tile(&[32, 32])
+        .sample::<i32>()
+        .build(&Device::cpu())
+        .unwrap();
+    let mut expected: Vec<lifting::Tile> = Vec::new();
+    for tile in plan.tiles() {
+        if expected.iter().all(|other| other.shape != tile.shape) {
+            expected.push(tile);
+        }
+    }
+    assert_eq!(expected.len(), 4);
+    assert_eq!(plan.first_tiles().collect::<Vec<_>>(), expected);
+}
