@@ -1,7 +1,7 @@
 //! Band layout of a picture's components, and their codeblocks in stream order.
 
 use crate::block::{Direction, Order, Shape};
-use lifting::{Plan, Sample, Subband};
+use lifting::{Plan, Sample};
 
 /// Band of a component, within a tile.
 #[derive(Clone, Debug)]
@@ -35,22 +35,64 @@ pub struct Place {
     pub shape: Shape,
 }
 
-/// Bands of a 2-D plan, coarsest first, for each tile; tiles go row by row.
-pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Vec<Band>> {
-    let band = |band: Subband| {
-        let high = [band.high[0], band.high[1]];
-        Band {
-            resolution: if high == [false; 2] { 0 } else { plan.depth() - band.level + 1 },
-            shape: [band.shape[0], band.shape[1]],
-            start: band.start,
-            stride: plan.coefficient_shape()[1],
-            level: band.level,
-            high,
-        }
-    };
-    let mut tiles: Vec<_> = plan.tiles().collect();
-    tiles.sort_by(|a, b| a.offset.cmp(&b.offset));
-    tiles.into_iter().map(|tile| tile.subbands.into_iter().map(band).collect()).collect()
+/// Tiles of a plan of two axes, whose bands are computed when they are asked for: a short stream may claim millions of
+/// tiles.
+#[derive(Clone, Debug)]
+pub struct Tiles {
+    /// Rows and columns of the picture, and of a full tile.
+    shape: [usize; 2],
+    tile: [usize; 2],
+    /// Coefficients from one row to the next.
+    stride: usize,
+    /// For each shape of tiles, its bands, which begin where the tile does.
+    shapes: Vec<([usize; 2], Vec<Band>)>,
+}
+
+impl Tiles {
+    /// Tiles of a plan whose full tiles have these rows and columns.
+    pub fn new<T: Sample>(plan: &Plan<T>, tile: [usize; 2]) -> Tiles {
+        let stride = plan.coefficient_shape()[1];
+        let shapes = plan.first_tiles().map(|tile| {
+            let at = tile.offset[0] * stride + tile.offset[1];
+            let bands = tile.subbands.into_iter().map(|band| {
+                let high = [band.high[0], band.high[1]];
+                Band {
+                    resolution: if high == [false; 2] { 0 } else { plan.depth() - band.level + 1 },
+                    shape: [band.shape[0], band.shape[1]],
+                    // An empty band begins nowhere.
+                    start: band.start.saturating_sub(at),
+                    stride,
+                    level: band.level,
+                    high,
+                }
+            });
+            ([tile.shape[0], tile.shape[1]], bands.collect())
+        });
+        Tiles { shape: [plan.shape()[0], plan.shape()[1]], tile, stride, shapes: shapes.collect() }
+    }
+
+    /// Number of tiles.
+    pub fn count(&self) -> usize {
+        self.across() * self.shape[0].div_ceil(self.tile[0])
+    }
+
+    fn across(&self) -> usize {
+        self.shape[1].div_ceil(self.tile[1])
+    }
+
+    /// Bands of tile number `number`, counted row by row, coarsest first.
+    pub fn bands(&self, number: usize) -> Vec<Band> {
+        let at = [number / self.across() * self.tile[0], number % self.across() * self.tile[1]];
+        let shape = [0, 1].map(|axis| self.tile[axis].min(self.shape[axis] - at[axis]));
+        let bands = self.shapes.iter().find(|(of, _)| *of == shape).map_or(&[][..], |(_, bands)| bands);
+        let start = at[0] * self.stride + at[1];
+        bands.iter().map(|band| Band { start: start + band.start, ..band.clone() }).collect()
+    }
+
+    /// Bands of all tiles.
+    pub fn all(&self) -> Vec<Vec<Band>> {
+        (0..self.count()).map(|number| self.bands(number)).collect()
+    }
 }
 
 /// Codeblocks of one resolution of a tile: component by component, band by band, row by row.

@@ -2,6 +2,7 @@
 
 use crate::bands::{Place, places};
 use crate::block::{self, BlockError, Decoded};
+use crate::budget;
 use crate::device::{BlockCoder, DeviceDecoder};
 use crate::error::CodecError;
 use crate::header::{self, Header};
@@ -32,6 +33,8 @@ pub struct Decoder<'a> {
     packets: &'a [u8],
     seed: u64,
     most: u128,
+    /// Most operations, if that was said.
+    work: Option<u128>,
     layers: u32,
     region: Option<Region>,
     device: Device,
@@ -95,7 +98,8 @@ impl<'a> Decoder<'a> {
         let (head, packets) = stream.split_at(length);
         let (seed, layers) = (header::seed(head), header.layers);
         let (device, coder) = (Device::cpu(), None);
-        Ok(Decoder { header, stream, packets, seed, most: u128::MAX, layers, region: None, device, coder })
+        let (most, work, region) = (u128::MAX, None, None);
+        Ok(Decoder { header, stream, packets, seed, most, work, layers, region, device, coder })
     }
 
     /// Limits decoding to the first quality layers. All are decoded by default.
@@ -126,6 +130,13 @@ impl<'a> Decoder<'a> {
     /// Refuses pictures of more samples than this. For a region, the tiles that it touches count.
     pub fn at_most(mut self, samples: u128) -> Self {
         self.most = samples;
+        self
+    }
+
+    /// Replaces the limit of the inverse transform's operations: samples, times taps and updates of both axes. The
+    /// usual one bounds wavelets of more than 512 operations a sample, in proportion to the stream.
+    pub fn at_most_work(mut self, operations: u128) -> Self {
+        self.work = Some(operations);
         self
     }
 
@@ -175,6 +186,7 @@ impl<'a> Decoder<'a> {
         if samples > self.most {
             return Err(CodecError::TooLarge { samples, most: self.most });
         }
+        budget::check(&self.header.scheme, samples, self.stream.len(), self.work)?;
         let is_whole = level == 0 && self.region.is_none() && self.header.layers == 1;
         if self.coder.is_some() && is_whole {
             match self.on_device(&self.device, 1, self.stream.len()) {
@@ -242,7 +254,7 @@ impl<'a> Decoder<'a> {
             let length = match window.tile(id.tile).filter(|_| id.resolution <= resolution) {
                 Some(tile) => {
                     if id.layer == 0 {
-                        let places = places(&transform.tiles[tile], components, id.resolution, block, order);
+                        let places = places(&transform.tiles.bands(tile), components, id.resolution, block, order);
                         parts.push(Part { tile, places, blocks: Vec::new() });
                     }
                     let Part { places, blocks, .. } = &mut parts[at];
@@ -270,16 +282,15 @@ impl<'a> Decoder<'a> {
         let Header { components, levels, .. } = self.header;
         let transform = self.transform::<T>(window, &self.device)?;
         let (parts, complete) = self.walk(&transform, window, levels - level, self.layers, |_, _, _| {})?;
-        let needs = |tile: usize, place: &Place| {
-            let band = &transform.tiles[tile][place.band];
-            self.region.is_none() || window.needs(&self.header.scheme, tile, band, place, level)
-        };
-        let blocks: Vec<(&Place, &Held<'_>)> = parts
-            .iter()
-            .flat_map(|Part { tile, places, blocks }| places.iter().zip(blocks).map(move |both| (*tile, both)))
-            .filter(|(tile, (place, held))| !held.is_empty() && needs(*tile, place))
-            .map(|(_, both)| both)
-            .collect();
+        let mut blocks: Vec<(&Place, &Held<'_>)> = Vec::new();
+        for Part { tile, places, blocks: held } in &parts {
+            let bands = self.region.map(|_| transform.tiles.bands(*tile));
+            let needs = |place: &Place| match &bands {
+                Some(bands) => window.needs(&self.header.scheme, *tile, &bands[place.band], place, level),
+                None => true,
+            };
+            blocks.extend(places.iter().zip(held).filter(|(place, held)| !held.is_empty() && needs(place)));
+        }
         let each = window.shape[0] * window.shape[1];
         let planes = match &self.coder {
             Some(coder) => self.decode_on(coder, &transform, &blocks, level, each)?,
@@ -288,7 +299,7 @@ impl<'a> Decoder<'a> {
         let planes = match planes {
             Some(planes) => planes,
             None => {
-                let mut planes = vec![vec![T::default(); each]; components];
+                let mut planes = planes_of::<T>(components, each)?;
                 for some in blocks.chunks(AT_ONCE * threads::available()) {
                     let decoded = threads::map(some, |(place, held)| self.block(place, held));
                     for ((place, _), decoded) in some.iter().zip(decoded) {
@@ -329,9 +340,10 @@ impl<'a> Decoder<'a> {
     ) -> Result<Option<Vec<Vec<T>>>, CodecError> {
         let Header { components, levels, .. } = self.header;
         let Some(indices) = coder.decode(components, each, self.header.tables(), blocks)? else { return Ok(None) };
-        let mut planes = vec![vec![T::default(); each]; components];
+        let mut planes = planes_of::<T>(components, each)?;
         for (component, (plane, indices)) in planes.iter_mut().zip(indices).enumerate() {
-            let bands = transform.tiles.iter().flat_map(|bands| bands.iter().enumerate());
+            let tiles = (0..transform.tiles.count()).map(|tile| transform.tiles.bands(tile));
+            let bands = tiles.flat_map(|bands| bands.into_iter().enumerate());
             for (i, band) in bands.filter(|(_, band)| band.resolution <= levels - level) {
                 let quantiser = self.header.quantiser(component, i);
                 for row in (0..band.shape[0]).map(|y| band.start + y * band.stride) {
@@ -353,4 +365,9 @@ impl<'a> Decoder<'a> {
         let words: Vec<u16> = held.words().collect();
         block::decode(place.shape, held.planes, held.mode, &words, held.complete, self.header.tables())
     }
+}
+
+/// Coefficients of each component, all 0.
+fn planes_of<T: Lane>(components: usize, each: usize) -> Result<Vec<Vec<T>>, CodecError> {
+    (0..components).map(|_| budget::zeros(each, "coefficients")).collect()
 }

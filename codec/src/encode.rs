@@ -2,6 +2,7 @@
 
 use crate::bands::{Band, Place, places};
 use crate::block::{self, Order, Passes};
+use crate::budget;
 use crate::colour::Colour;
 use crate::decode::Decoder;
 use crate::device::{BlockCoder, DeviceEncoder};
@@ -218,6 +219,13 @@ impl Codec {
     /// the target.
     pub fn encode(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
         image.check()?;
+        let stream = self.stream_of(image)?;
+        // No stream is made that decoders refuse.
+        budget::check(&self.scheme, image.samples.len() as u128, stream.len(), None)?;
+        Ok(stream)
+    }
+
+    fn stream_of(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
         if self.coder.is_some() && self.layers == 1 && !self.fitted {
             match self.encode_on_device(image) {
                 Err(CodecError::NotOnDevice { .. }) => {}

@@ -146,6 +146,35 @@ pub enum CodecError {
         /// The wavelet.
         wavelet: String,
     },
+    /// Filters that quantisers are chosen by take too long to compute.
+    #[error("{why}; lossless coding in one quality layer needs no filters")]
+    Filters {
+        /// The wavelet, and the length of its filters.
+        why: String,
+    },
+    /// An array that the system has no memory for.
+    #[error("not enough memory for {bytes} bytes of {what}: decode a region, or at a lower resolution")]
+    Memory {
+        /// Contents of the array.
+        what: &'static str,
+        /// Its size.
+        bytes: u128,
+    },
+    /// More work than a stream of its size may ask for.
+    #[error(
+        "a stream of {bytes} bytes asks for {work} operations, and at most {most} are allowed: its wavelet takes \
+         {each} for each sample; take a wavelet of fewer steps"
+    )]
+    TooMuchWork {
+        /// Bytes of the stream.
+        bytes: usize,
+        /// Operations of the inverse transform.
+        work: u128,
+        /// Limit.
+        most: u128,
+        /// Operations a sample.
+        each: u128,
+    },
     /// Transform that does not suit the picture.
     #[error(transparent)]
     Plan(#[from] PlanError),

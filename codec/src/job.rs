@@ -30,6 +30,8 @@ pub struct Job<'a, T> {
     image: &'a Image,
     tile: [usize; 2],
     transform: Transform<T>,
+    /// The bands of a component, of each tile.
+    tiles: Vec<Vec<Band>>,
     coefficients: Vec<Vec<T>>,
     weights: Weights,
 }
@@ -44,8 +46,9 @@ impl<'a, T: Lane> Job<'a, T> {
         let coefficients = transform.analyse(image, colour)?;
         // Weights matter only for quantisation and layers.
         let weighed = codec.target != Target::Lossless || codec.layers > 1;
-        let weights = Weights::new(&codec.scheme, if weighed { codec.levels } else { 0 }, colour);
-        Ok(Job { codec, image, tile, transform, coefficients, weights })
+        let weights = Weights::new(&codec.scheme, if weighed { codec.levels } else { 0 }, colour)?;
+        let tiles = transform.tiles.all();
+        Ok(Job { codec, image, tile, transform, tiles, coefficients, weights })
     }
 
     /// Encodes the stream.
@@ -71,7 +74,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// Codeblocks of each packet of a layer.
     fn places(&self) -> Vec<Vec<Place>> {
-        self.codec.places(&self.transform.tiles, self.image.components)
+        self.codec.places(&self.tiles, self.image.components)
     }
 
     /// Symbol counts of all codeblocks.
@@ -111,7 +114,7 @@ impl<'a, T: Lane> Job<'a, T> {
     /// Quantises all bands so that each affects the picture as `step` does in a band of norm 1.
     fn quantised(&self, step: f64) -> Quantised<'_> {
         let each = band_count(self.codec.levels);
-        let of_component = |c: usize| self.transform.tiles.iter().flatten().map(move |band| (c, band));
+        let of_component = |c: usize| self.tiles.iter().flatten().map(move |band| (c, band));
         let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
         let is_whole = T::KIND.domain() == Domain::Integer;
         let step_of = |component: usize, band: &Band| self.weights.step(step, component, band);
@@ -134,11 +137,11 @@ impl<'a, T: Lane> Job<'a, T> {
             }
         }
         // A band has the same quantiser in all tiles.
-        let tiles = self.transform.tiles.len();
+        let tiles = self.tiles.len();
         let quantisers = (0..self.image.components * each).map(|i| {
             let (component, band) = (i / each, i % each);
             let of_tile = |tile: usize| quantised[(component * tiles + tile) * each + band].0;
-            let step = step_of(component, &self.transform.tiles[0][band]);
+            let step = step_of(component, &self.tiles[0][band]);
             Quantiser { step, offset: (0..tiles).map(of_tile).fold(Excess::default(), Excess::and).offset() }
         });
         Quantised { quantisers: Some(quantisers.collect()), indices: indices.into() }
@@ -164,7 +167,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let header = self.header(quantised, None);
         let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect();
         for (component, plane) in planes.iter_mut().enumerate() {
-            for (i, band) in self.transform.tiles.iter().flat_map(|bands| bands.iter().enumerate()) {
+            for (i, band) in self.tiles.iter().flat_map(|bands| bands.iter().enumerate()) {
                 let quantiser = header.quantiser(component, i);
                 for y in 0..band.shape[0] {
                     let at = band.start + y * band.stride..band.start + y * band.stride + band.shape[1];
@@ -191,7 +194,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let packets = self.places();
         let places = packets.concat();
         let (blocks, ends) = self.blocks(quantised, &header, &places)?;
-        let tiles = self.transform.tiles.len();
+        let tiles = self.tiles.len();
         let mut from = vec![0; blocks.len()];
         let mut ids = (0..).zip(PacketId::all(header.layers, header.levels, tiles));
         for to in &ends {
@@ -230,7 +233,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let coded = threads::map(places, |place| {
             let (block, prefixes) = block::encode_with_prefixes(place.shape, &indices(place), tables);
             let step = header.quantiser(place.component, place.band).step.value();
-            let norm = self.weights.norm(place.component, &self.transform.tiles[0][place.band]);
+            let norm = self.weights.norm(place.component, &self.tiles[0][place.band]);
             (block, (prefixes, (step * norm).powi(2)))
         });
         let (blocks, prefixes): (Vec<Encoded>, Vec<(Vec<Prefix>, f64)>) = coded.into_iter().unzip();

@@ -1,13 +1,14 @@
 //! Number types of transforms: `i32` for integer wavelets, `f32` for real ones.
 
-use crate::bands::{Band, bands};
+use crate::bands::{Band, Tiles};
+use crate::budget;
 use crate::colour::{self, Colour};
 use crate::error::CodecError;
 use crate::header::Header;
 use crate::image::{Image, range, shift};
 use lifting::{Device, Plan, Sample, Scheme};
 use lifting_dsl::float::Float;
-use lifting_dsl::polyphase::Filters;
+use lifting_dsl::polyphase::constant_response;
 use std::borrow::Cow;
 
 /// Number type of a transform: `i32` or `f32`.
@@ -97,7 +98,7 @@ impl Lane for f32 {
 pub struct Transform<T> {
     plan: Plan<T>,
     /// Bands of a component, for each tile.
-    pub tiles: Vec<Vec<Band>>,
+    pub tiles: Tiles,
 }
 
 impl<T: Lane> Transform<T> {
@@ -112,12 +113,13 @@ impl<T: Lane> Transform<T> {
         let builder = Plan::builder(scheme).shape(&shape).levels(levels).sample::<T>();
         let builder = if tile == shape { builder } else { builder.tile(&tile) };
         let plan = builder.build(device)?;
-        Ok(Transform { tiles: bands(&plan), plan })
+        Ok(Transform { tiles: Tiles::new(&plan, tile), plan })
     }
 
     /// The plan, and the bands of each tile.
     pub fn into_parts(self) -> (Plan<T>, Vec<Vec<Band>>) {
-        (self.plan, self.tiles)
+        let tiles = self.tiles.all();
+        (self.plan, tiles)
     }
 
     /// Rows and columns at a level.
@@ -157,7 +159,7 @@ impl<T: Lane> Transform<T> {
         let gain = if level == 0 { 1.0 } else { low_gain(&header.scheme).powi(2 * level as i32) };
         let mut low = Vec::with_capacity(planes.len());
         for plane in planes {
-            let mut samples = vec![T::default(); height * width];
+            let mut samples = budget::zeros(height * width, "samples")?;
             self.plan.inverse_to(level, &plane[..], &mut samples[..])?;
             if gain != 1.0 {
                 samples.iter_mut().for_each(|s| *s = T::near(s.value() / gain));
@@ -178,7 +180,7 @@ impl<T: Lane> Transform<T> {
             // In place.
             Ok([plane]) => plane.into_iter().map(sample).collect(),
             Err(low) => {
-                let mut samples = vec![0; height * width * count];
+                let mut samples = budget::zeros(height * width * count, "samples")?;
                 for (c, plane) in low.iter().enumerate() {
                     let pixels = samples.chunks_exact_mut(count);
                     pixels.zip(plane).for_each(|(pixel, from)| pixel[c] = sample(*from));
@@ -193,6 +195,6 @@ impl<T: Lane> Transform<T> {
 
 /// Gain of one level's low band for a constant signal along an axis; 1 if the low band cancels it.
 fn low_gain(scheme: &Scheme) -> f64 {
-    let gain = Filters::<Float>::of_scheme(scheme).analysis.low.sum().to_f64();
+    let [gain, _] = constant_response::<Float>(scheme.steps()).map(|sum| sum.to_f64());
     if gain.abs() > 1e-6 && gain.is_finite() { gain } else { 1.0 }
 }

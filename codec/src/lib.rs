@@ -55,6 +55,7 @@
 
 mod bands;
 pub mod block;
+mod budget;
 mod colour;
 mod decode;
 mod device;

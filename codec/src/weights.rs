@@ -2,9 +2,11 @@
 
 use crate::bands::Band;
 use crate::colour::Colour;
+use crate::error::CodecError;
 use crate::quantise::Step;
 use lifting::{Domain, Scheme};
 use lifting_dsl::analysis::{LevelGains, level_gains};
+use lifting_dsl::polyphase::check_expansion;
 
 /// Error weights of a picture's bands.
 pub struct Weights {
@@ -20,8 +22,14 @@ pub fn step_of_quality(quality: f64, bits: u32) -> f64 {
 
 impl Weights {
     /// Weights of a transform by this wavelet.
-    pub fn new(scheme: &Scheme, levels: u32, colour: Colour) -> Weights {
-        Weights { colour, gains: level_gains(scheme, levels), domain: scheme.domain() }
+    ///
+    /// # Errors
+    /// If its filters take too long to compute.
+    pub fn new(scheme: &Scheme, levels: u32, colour: Colour) -> Result<Weights, CodecError> {
+        if levels > 0 {
+            check_expansion(scheme).map_err(|e| CodecError::Filters { why: e.to_string() })?;
+        }
+        Ok(Weights { colour, gains: level_gains(scheme, levels), domain: scheme.domain() })
     }
 
     /// L2 norm of the picture's error for an error of 1 in a coefficient of a band.

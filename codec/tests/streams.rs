@@ -3,7 +3,8 @@
 use crate::codec::picture;
 use lifting::catalogue;
 use lifting_codec::block::Passes;
-use lifting_codec::{Codec, Decoder, Region};
+use lifting_codec::{Codec, CodecError, Decoder, Header, Image, Region};
+use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 struct Random(u64);
@@ -109,4 +110,69 @@ fn every_prefix_decodes() {
             Err(_) => assert!(length < head),
         }
     }
+}
+
+/// A text of 64 steps that read 1,024 samples away: their filters have a hundred thousand taps.
+fn far(pairs: usize) -> lifting::Scheme {
+    let pair = "odd -= (even[-1024] + even[1024]) >> 1; even += (odd[-1024] + odd[1024] + 1) >> 2;";
+    let text = format!("wavelet far {{ domain integer; {} }}", pair.repeat(pairs));
+    lifting::compile(&text).unwrap().remove(0)
+}
+
+/// Neither memory nor time grow with the reach of a stream's wavelet.
+#[test]
+fn far_steps_are_decoded() {
+    let begun = Instant::now();
+    let image = picture(64, 64, 1, 8, false);
+    let stream = Codec::builder(&far(32)).levels(2).build().unwrap().encode(&image).unwrap();
+    let decoder = Decoder::new(&stream).unwrap();
+    assert_eq!(decoder.decode(0).unwrap().image, image);
+    assert_eq!(decoder.decode(1).unwrap().image.width, 32);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+/// Quantisers depend on filters: too long ones are an error.
+#[test]
+fn far_steps_are_not_quantised() {
+    let codec = Codec::builder(&far(32)).levels(2).quality(50.0).build().unwrap();
+    let error = codec.encode(&picture(64, 64, 1, 8, false)).unwrap_err();
+    assert!(matches!(error, CodecError::Filters { .. }), "{error}");
+    assert!(error.to_string().contains("the filters of `far` have up to"), "{error}");
+}
+
+/// Many small steps are refused where the stream is out of proportion to their work.
+#[test]
+fn work_is_bounded() {
+    let pair = "odd -= (even[0] + even[1]) >> 1; even += (odd[-1] + odd[0] + 2) >> 2;";
+    let long = lifting::compile(&format!("wavelet long {{ domain integer; {} }}", pair.repeat(512))).unwrap().remove(0);
+    let (height, width) = (2048, 2048);
+    let image = Image { height, width, components: 1, bits: 8, signed: false, samples: vec![7; height * width] };
+    let stream = Codec::builder(&catalogue::find("legall53").unwrap()).build().unwrap().encode(&image).unwrap();
+    let header = Decoder::new(&stream).unwrap().header().clone();
+    let mut lie = Header { scheme: long, ..header }.write().unwrap();
+    lie.resize(15_000, 0);
+    let decoder = Decoder::new(&lie).unwrap();
+    let error = decoder.decode(0).unwrap_err();
+    assert!(matches!(error, CodecError::TooMuchWork { bytes: 15_000, each: 6144, .. }), "{error}");
+    // A part of the picture is less work.
+    let part = decoder.region(Region { y: 0, x: 0, height: 8, width: 8 }).unwrap();
+    assert!(matches!(part.decode(0), Err(CodecError::TooMuchWork { .. })), "one tile is transformed as a whole");
+}
+
+/// Tiles are not listed before their packets are there.
+#[test]
+fn claimed_tiles_take_no_memory() {
+    let image = picture(1, 128, 1, 8, false);
+    let codec = Codec::builder(&catalogue::find("legall53").unwrap()).levels(6).tile(64, 64).build().unwrap();
+    let header = Decoder::new(&codec.encode(&image).unwrap()).unwrap().header().clone();
+    let mut lie = Header { width: 16_000_000, tile: [1, 64], ..header }.write().unwrap();
+    lie.resize(4000, 0);
+    let begun = Instant::now();
+    for _ in 0..20 {
+        let decoder = Decoder::new(&lie).unwrap();
+        assert_eq!(decoder.header().tiles(), [1, 250_000]);
+        assert!(decoder.packets().is_err(), "zeros as packets");
+        assert!(decoder.decode(0).is_err());
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }

@@ -162,7 +162,7 @@ impl DeviceEncoder {
         let groups = codec.places(&tiles, format.components);
         let places = || groups.iter().flatten();
         let blocks = places().count();
-        let weights = Weights::new(codec.scheme(), if step.is_some() { codec.levels() } else { 0 }, colour);
+        let weights = Weights::new(codec.scheme(), if step.is_some() { codec.levels() } else { 0 }, colour)?;
         let of_component = |component| tiles[0].iter().map(move |band| (component, band.clone()));
         let bands = WeighedBands { weights, bands: (0..format.components).flat_map(of_component).collect() };
         let steps = step.map(|step| bands.steps(step));
