@@ -126,7 +126,8 @@ pub struct Prefix {
 pub fn encode_with_prefixes(shape: Shape, coefficients: &[i32], tables: &Tables) -> (Encoded, Vec<Prefix>) {
     let (encoded, ends) = encode_by(shape, coefficients, tables, true);
     let magnitudes: Vec<u32> = coefficients.iter().map(|c| c.unsigned_abs()).collect();
-    let nothing: u64 = magnitudes.iter().map(|&m| u64::from(m).pow(2)).sum();
+    // 64 × 64 squares of 31 bits have 74 bits.
+    let nothing: u128 = magnitudes.iter().map(|&m| u128::from(m).pow(2)).sum();
     let prefix = |end: &PassEnd| Prefix { words: end.words, error: error_at(end, shape, &magnitudes) as f64 };
     let mut prefixes = vec![Prefix { words: 0, error: nothing as f64 }];
     prefixes.extend(ends.iter().filter(|end| end.words < encoded.words.len()).map(prefix));
