@@ -255,7 +255,7 @@ impl Codec {
             }
             Target::Psnr(decibels) => {
                 let (mut encoder, mut decoder) = (trials()?, None);
-                search::of_psnr(self, image.bits, decibels, |step| {
+                search::of_psnr(self, image, decibels, |step| {
                     let stream = encoder.by_step(step)?;
                     let read = Decoder::new(&stream)?;
                     let decoder = match &mut decoder {

@@ -149,7 +149,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// Coarsest quantisation that reaches the wanted PSNR.
     fn of_psnr(&self, wanted: f64) -> Result<Quantised<'_>, CodecError> {
-        search::of_psnr(self.codec, self.image.bits, wanted, |step| {
+        search::of_psnr(self.codec, self.image, wanted, |step| {
             let quantised = self.quantised(step);
             let psnr = self.picture(&quantised)?.psnr(self.image);
             let finest = search::is_finest(quantised.quantisers.iter().flatten());

@@ -31,14 +31,19 @@ pub fn bytes_of(image: &Image, bits: f64) -> u64 {
 /// If no quantisation reaches it, or a trial fails.
 pub fn of_psnr<R>(
     codec: &Codec,
-    bits: u32,
+    image: &Image,
     wanted: f64,
     mut trial: impl FnMut(f64) -> Result<Trial<R>, CodecError>,
 ) -> Result<R, CodecError> {
     /// Tolerance in dB.
     const NEAR: f64 = 0.01;
-    let peak = f64::from(bits).exp2() - 1.0;
-    let mut step = 0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0);
+    /// Steps this near are one where the picture is exact: there is no error to compare.
+    const NEAR_STEPS: f64 = 1.25;
+    let peak = f64::from(image.bits).exp2() - 1.0;
+    // Indices of a finer step can pass the largest one, and rounded samples are exact far above it.
+    let least = (f64::from(image.bits) - 22.0).exp2();
+    let mut step = (0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0)).max(least);
+    let constant = is_constant(image);
     let mut good: Option<(f64, f64, R)> = None;
     let mut bad: Option<(f64, f64)> = None;
     let mut reached = 0.0;
@@ -47,17 +52,18 @@ pub fn of_psnr<R>(
         reached = f64::max(reached, psnr);
         if psnr >= wanted {
             good = Some((step, psnr, result));
-            if psnr - wanted <= NEAR {
+            // The few coefficients of a constant picture take no room whatever the step.
+            if psnr - wanted <= NEAR || constant && psnr.is_infinite() {
                 break;
             }
-        } else if finest {
+        } else if finest || step <= least {
             break;
         } else {
             bad = Some((step, psnr));
         }
         step = match (&good, bad) {
             (Some((fine, high, _)), Some((coarse, low))) => {
-                if coarse / fine < 1.0005 {
+                if coarse / fine < if high.is_finite() { 1.0005 } else { NEAR_STEPS } {
                     break;
                 }
                 // Linear interpolation towards the middle of the tolerance.
@@ -65,11 +71,17 @@ pub fn of_psnr<R>(
                 fine * (coarse / fine).powf(share.clamp(0.05, 0.95))
             }
             (Some((fine, high, _)), None) => fine * (((high - wanted) / 5.0).min(3.0) + 0.02).exp2(),
-            (None, _) => step * (-((wanted - psnr) / 6.0).min(3.0) - 0.02).exp2(),
+            (None, _) => (step * (-((wanted - psnr) / 6.0).min(3.0) - 0.02).exp2()).max(least),
         };
     }
     let wavelet = || codec.scheme.name().to_owned();
     good.map(|(_, _, result)| result).ok_or_else(|| CodecError::TooGood { wanted, reached, wavelet: wavelet() })
+}
+
+/// Whether all pixels are equal.
+fn is_constant(image: &Image) -> bool {
+    let mut pixels = image.samples.chunks_exact(image.components);
+    pixels.next().is_none_or(|first| pixels.all(|pixel| pixel == first))
 }
 
 /// Best stream of at most `bytes` bytes, approximately.
@@ -81,8 +93,11 @@ pub fn of_bytes(
     bytes: u64,
     mut trial: impl FnMut(f64) -> Result<Vec<u8>, CodecError>,
 ) -> Result<Vec<u8>, CodecError> {
+    /// Step of bands of norm 1 whose errors vanish when samples are rounded to integers.
+    const EXACT: f64 = 0.125;
     let pixels = image.samples.len() as f64;
     let mut step = step_of_quality(100.0, image.bits) * (5.0 - 8.0 * bytes as f64 / pixels).clamp(-2.0, 12.0).exp2();
+    step = step.max(EXACT);
     let mut fits: Option<(f64, Vec<u8>)> = None;
     let mut beyond: Option<(f64, usize)> = None;
     let mut least = u64::MAX;
@@ -108,9 +123,9 @@ pub fn of_bytes(
                 let share = (large - (0.9995 * bytes as f64).ln()) / (large - small);
                 fine * (coarse / fine).powf(share.clamp(0.02, 0.98))
             }
-            // Finer steps exceed lossless coding, or the digits of reals.
-            (Some((coarse, _)), None) if *coarse < 1e-3 => break,
-            (Some((coarse, small)), None) => coarse * (small.len() as f64 / bytes as f64).clamp(0.1, 0.9),
+            // Rounded samples are exact from here on: finer steps cost bytes and gain nothing.
+            (Some((coarse, _)), None) if *coarse <= EXACT => break,
+            (Some((coarse, small)), None) => (coarse * (small.len() as f64 / bytes as f64).clamp(0.1, 0.9)).max(EXACT),
             (None, _) if step > 1e9 => break,
             (None, _) => step * (length / bytes.max(1) as f64).powf(1.2).clamp(1.1, 16.0),
         };

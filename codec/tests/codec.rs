@@ -341,3 +341,53 @@ fn symbols_of_a_rate_are_refused() {
     let symbols = |quality| codec(named.clone().quality(quality)).unwrap().iter().map(|c| c.tail).sum::<u32>();
     assert!(symbols(30.0) < symbols(70.0));
 }
+
+/// A PSNR beyond the largest quantiser index is an exact picture, as one below it is.
+#[test]
+fn the_highest_psnr_is_exact() {
+    let mut image = picture(96, 80, 1, 16, false);
+    let mut noise = 1u32;
+    for sample in &mut image.samples {
+        noise = noise.wrapping_mul(1664525).wrapping_add(1013904223);
+        *sample = (noise >> 16) as i32;
+    }
+    for decibels in [150.0, 190.0, 200.0] {
+        let back = there_and_back(Codec::builder(&wavelet("cdf97")).psnr(decibels), &image);
+        assert!(back.psnr(&image) >= decibels, "{decibels}: {}", back.psnr(&image));
+    }
+}
+
+/// A rate above that of exact samples is not filled up.
+#[test]
+fn more_bits_than_samples_have_are_not_spent() {
+    let image = picture(128, 128, 1, 8, false);
+    let bytes = |codec: CodecBuilder| codec.build().unwrap().encode(&image).unwrap().len();
+    let lossless = bytes(Codec::builder(&wavelet("legall53")));
+    assert_eq!(bytes(Codec::builder(&wavelet("legall53")).bits_per_pixel(100.0)).abs_diff(lossless) / 64, 0);
+    let real = Codec::builder(&wavelet("cdf97")).bits_per_pixel(100.0);
+    assert_eq!(there_and_back(real.clone(), &image).psnr(&image), f64::INFINITY);
+    assert!(bytes(real) < image.samples.len() * 100 / 8 / 8);
+}
+
+/// A constant picture takes few trials.
+#[test]
+fn a_constant_picture_reaches_any_psnr() {
+    let image = Image { height: 300, width: 300, components: 1, bits: 8, signed: false, samples: vec![77; 90_000] };
+    let stream = Codec::builder(&wavelet("cdf97")).psnr(60.0).build().unwrap().encode(&image).unwrap();
+    assert_eq!(decode(&stream).unwrap(), image);
+    assert!(stream.len() < 500, "{}", stream.len());
+}
+
+/// Squared errors of blocks with indices of 31 bits have more than 64 bits.
+#[test]
+fn layers_of_the_largest_indices_are_ranked() {
+    use lifting_codec::block::{Shape, encode_with_prefixes};
+    let shape = Shape {
+        height: 64,
+        width: 64,
+        direction: lifting_codec::block::Direction::Vertical,
+        order: Passes::Two.into(),
+    };
+    let (_, prefixes) = encode_with_prefixes(shape, &vec![i32::MAX; 4096], lifting_codec::tables::Tables::built_in());
+    assert_eq!(prefixes[0].error, 4096.0 * f64::from(i32::MAX).powi(2));
+}
