@@ -270,7 +270,7 @@ fn dilated(filter: &[f64], p: &[(i64, f64)], stride: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::scheme::{Boundary, Domain};
+    use crate::core::scheme::{Boundary, Domain, Step};
     use crate::core::testing::{cdf97, dd137, legall53};
 
     fn scheme(domain: Domain, steps: Vec<Step>) -> Scheme {
