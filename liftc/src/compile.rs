@@ -91,7 +91,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
     if args.check {
         return check(&products);
     }
-    create_folder(&args.output)?;
+    let _folder = create_folder(&args.output)?;
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     check_distinct(&inputs, &products.iter().map(|p| p.path.as_path()).collect::<Vec<_>>())?;
     let mut files = Files::default();

@@ -37,7 +37,7 @@ impl Files {
 
     fn add_file(&mut self, path: &Path, write: Box<Filler<'_>>) -> io::Result<()> {
         // A link is kept; its target is replaced.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = followed(path);
         match fs::metadata(&target) {
             Ok(m) if m.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             // Pipes and devices cannot be replaced, nor can a file that another process holds open.
@@ -45,6 +45,8 @@ impl Files {
                 let mut out = io::BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
                 return write(&mut out).and_then(|()| out.flush());
             }
+            // Replacing a file asks only for its directory's permission.
+            Ok(m) if m.permissions().readonly() => return Err(io::Error::other("the file is read-only")),
             _ => {}
         }
         let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -159,12 +161,47 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
+/// Directory for outputs. If nothing was written to it, and it was not there before, it is removed again.
+#[derive(Debug)]
+#[must_use = "an empty directory is removed when this is dropped"]
+pub struct Folder {
+    /// Directories that were created, the innermost first.
+    created: Vec<PathBuf>,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Only empty directories can be removed so.
+        self.created.iter().all(|path| fs::remove_dir(path).is_ok());
+    }
+}
+
 /// Creates a directory and its parents.
-pub fn create_folder(path: &Path) -> Outcome {
+pub fn create_folder(path: &Path) -> Outcome<Folder> {
+    let missing = path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
+    let created = missing.map(Path::to_owned).collect();
     fs::create_dir_all(path).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => input(format!("{}: is a file, but a directory is needed", path.display())),
         _ => input(format!("{}: cannot create the directory: {}", path.display(), why(&e))),
-    })
+    })?;
+    Ok(Folder { created })
+}
+
+/// File that a path means: links are followed, also those to a file that is still missing.
+fn followed(path: &Path) -> PathBuf {
+    /// Limit of Linux.
+    const MOST: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..MOST {
+        match fs::canonicalize(&target) {
+            Ok(whole) => return whole,
+            Err(_) => match fs::read_link(&target) {
+                Ok(link) => target = target.parent().unwrap_or(Path::new("")).join(link),
+                Err(_) => break,
+            },
+        }
+    }
+    target
 }
 
 /// Refuses outputs that would overwrite an input or one another.
@@ -230,6 +267,38 @@ mod tests {
         assert!(error.is_err());
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn unused_directories_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outer, inner) = (dir.path().join("a"), dir.path().join("a/b/c"));
+        drop(create_folder(&inner).unwrap());
+        assert!(!outer.exists());
+        let folder = create_folder(&inner).unwrap();
+        fs::write(inner.join("file"), b"x").unwrap();
+        drop(folder);
+        assert!(inner.join("file").exists());
+        drop(create_folder(&outer).unwrap());
+        assert!(outer.exists(), "it was there before");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_read_only_files_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, link, other] = ["file", "link", "other"].map(|name| dir.path().join(name));
+        std::os::unix::fs::symlink("link", &other).unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_file(&other, |w| w.write_all(b"through two links")).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"through two links");
+        assert!(link.is_symlink() && other.is_symlink());
+        let mut permissions = fs::metadata(&file).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&file, permissions).unwrap();
+        let failure = write_file(&file, |w| w.write_all(b"again")).unwrap_err().render(false, 200);
+        assert!(failure.contains("cannot write: the file is read-only"), "{failure}");
+        assert_eq!(fs::read(&file).unwrap(), b"through two links");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn man(args: &ManArgs) -> Outcome {
     let Some(folder) = &args.dir else {
         return print(&page(&Man::new(command))?);
     };
-    create_folder(folder)?;
+    let _folder = create_folder(folder)?;
     let commands: Vec<_> = command.get_subcommands().cloned().collect();
     for command in commands.into_iter().chain([command]) {
         let man = Man::new(command);
