@@ -114,6 +114,12 @@ impl CodecBuilder {
         self
     }
 
+    /// Replaces the wavelet.
+    pub fn wavelet(mut self, scheme: &Scheme) -> Self {
+        self.0.scheme = scheme.clone();
+        self
+    }
+
     /// Sets [`Target::Lossless`].
     pub fn lossless(self) -> Self {
         self.target(Target::Lossless)

@@ -212,3 +212,69 @@ fn mistakes_are_reported() {
         assert!(!bench.exists("b.lpc") && !bench.exists("b.png"), "{line}");
     }
 }
+
+/// Arrays of three components take the colour transform as pictures do.
+#[test]
+fn arrays_of_colours_are_coded_as_pictures() {
+    let bench = Bench::new();
+    bench.copy("chelsea.png");
+    let samples = image::open(bench.path("chelsea.png")).unwrap().into_rgb8().into_raw();
+    bench.write("a.npy", array("|u1", "(300, 451, 3)", &samples));
+    let bytes = |line: &str| {
+        bench.run(&format!("encode {line} -o x.lpc")).ok();
+        bench.read("x.lpc").len()
+    };
+    let [picture, coloured] = [bytes("chelsea.png"), bytes("a.npy")];
+    assert_eq!(picture, coloured);
+    let [none, plain] = [bytes("a.npy --colour none"), bytes("chelsea.png --colour none")];
+    assert_eq!(none, plain);
+    assert!(coloured < none * 9 / 10, "{coloured} {none}");
+
+    // Axes in another order are asked about.
+    bench.write("first.npy", array("|u1", "(3, 451, 300)", &samples));
+    bench.run("encode first.npy -o x.lpc").fails(1, "np.moveaxis(a, 0, -1)");
+    bench.write("frames.npy", array("|u1", "(100, 41, 99)", &samples[..100 * 41 * 99]));
+    bench.run("encode frames.npy -o x.lpc").fails(1, "if axis 0 counts frames");
+    bench.run("encode frames.npy -o x.lpc -l 2 --colour none").ok();
+    bench.run("decode x.lpc -o back.npy").ok();
+    assert!(bench.read("back.npy").ends_with(&samples[..100 * 41 * 99]));
+}
+
+#[test]
+fn outputs_are_where_help_says() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    bench.run("encode camera.png -o a.lpc").ok();
+    bench.run("decode a.lpc -o plain").ok();
+    assert!(bench.read("plain").starts_with(b"\x89PNG"), "the default of --format");
+    bench.run("decode a.lpc -o plain --format pnm").ok();
+    assert!(bench.read("plain").starts_with(b"P5"));
+    bench.run("decode a.lpc -o b.pnm").ok();
+    assert_eq!(bench.read("b.pnm"), bench.read("plain"));
+    bench.write("broken.lpc", b"x");
+    bench.run("decode broken.lpc -o new/folder/").fails(1, "broken.lpc");
+    assert!(!bench.exists("new"), "failed runs leave no directory");
+}
+
+/// A rate that holds a lossless stream is not filled with a lossy one.
+#[test]
+fn generous_rates_are_lossless() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    bench.run("encode camera.png -o exact.lpc").ok();
+    let run = bench.run("encode camera.png -o rate.lpc --bpp 8").ok();
+    assert!(run.stderr.contains("the rate suffices for lossless coding"), "{}", run.stderr);
+    assert_eq!(bench.read("rate.lpc"), bench.read("exact.lpc"));
+    bench.run("encode camera.png -o rate.lpc --bpp 1").ok();
+    assert!(bench.read("rate.lpc").len() <= 512 * 512 / 8);
+}
+
+/// No advice rounds measurements to integers without a word.
+#[test]
+fn advice_for_reals_keeps_them() {
+    let bench = Bench::new();
+    bench.write("a.npy", array("<f4", "(2, 2)", &[0; 16]));
+    let run = bench.run("encode a.npy -o x.lpc");
+    assert!(run.stderr.contains("liftc transform") && run.stderr.contains("np.round"), "{}", run.stderr);
+    run.fails(1, "has float32 samples");
+}

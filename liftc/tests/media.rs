@@ -1,7 +1,9 @@
 //! Metadata of files, with the real binary: it is preserved, or a note says that it is not.
 
-use crate::common::{Bench, npy, npy_i16};
+use crate::common::{Bench, data_file, npy, npy_i16};
+use image::ImageFormat;
 use liftc::media::{Colour, Data, tiff as ours};
+use std::io::Cursor;
 
 /// Samples of a fixed pattern, up to `most`.
 fn samples(count: usize, most: u16) -> Vec<u16> {
@@ -145,7 +147,7 @@ fn every_type_of_tiff() {
             (vec![2, 3, 4, 4], Colour::Rgba, true),
         ] {
             let name = format!("{} {shape:?}", data.element().name());
-            bench.write("a.tiff", ours::encode(&shape, colour, &data, stack).unwrap());
+            bench.write("a.tiff", ours::encode(&shape, colour, &data, stack, false).unwrap());
             bench.run(&format!("transform a.tiff -w {wavelet} -o c.npy --picture p.png")).ok();
             bench.run("transform c.npy --inverse -o b.tiff").ok();
             let [a, b] = ["a.tiff", "b.tiff"].map(|n| liftc::media::read(&bench.path(n), None).unwrap());
@@ -306,4 +308,135 @@ fn unsupported_elements_have_advice() {
         let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (4,), }}");
         bench.write("a.npy", npy(&dict, &[0; 64])).run("transform a.npy -w dd137 -o c.npy").fails(1, way);
     }
+}
+
+/// JPEGs that decoders accept although parts are missing or wrong.
+#[test]
+fn damaged_jpegs_are_refused() {
+    let bench = Bench::new();
+    let mut baseline = Cursor::new(Vec::new());
+    image::open(data_file("chelsea.png")).unwrap().write_to(&mut baseline, ImageFormat::Jpeg).unwrap();
+    for (name, jpeg) in [
+        ("baseline.jpg", baseline.into_inner()),
+        ("progressive.jpg", std::fs::read(data_file("progressive.jpg")).unwrap()),
+    ] {
+        bench.write(name, &jpeg).run(&format!("encode {name} -o whole.lpc")).ok();
+        // Any cut, down to the headers.
+        let scan = jpeg.windows(2).position(|marker| marker == [0xff, 0xda]).unwrap();
+        let lengths = (1..=40).map(|part| scan + (jpeg.len() - scan) * part / 41);
+        for length in lengths {
+            let damage = liftc::media::jpeg::check(&jpeg[..length]);
+            assert!(damage.is_err(), "{name}: {length} of {} bytes", jpeg.len());
+        }
+        // Bits of the scans: about half of the flips lead to other values, which nothing can tell.
+        let flips = (0..400).map(|flip| (scan + 14 + flip * 7919 % (jpeg.len() - scan - 16), 1 << (flip % 8)));
+        let found = flips.filter(|&(at, bit)| {
+            let mut flipped = jpeg.clone();
+            flipped[at] ^= bit;
+            liftc::media::jpeg::check(&flipped).is_err()
+        });
+        assert!(found.count() > 120, "{name}");
+        let cut = &jpeg[..scan + (jpeg.len() - scan) / 2];
+        let run = bench.write("cut.jpg", cut).run("encode cut.jpg -o cut.lpc");
+        run.fails(1, "cut.jpg: the JPEG is damaged");
+        assert!(!bench.exists("cut.lpc"));
+        bench.run("transform cut.jpg -w legall53 -o cut.npy").fails(1, "the JPEG is damaged");
+        let run = bench.run("transform cut.jpg -w legall53 -o cut.npy --salvage").ok();
+        assert!(run.stderr.contains("and parts of it may be wrong"), "{}", run.stderr);
+        bench.run("encode cut.jpg -o cut.lpc --salvage").fails(1, "cannot be encoded without loss");
+        bench.run("encode cut.jpg -o cut.lpc --salvage --quality 60").ok();
+    }
+}
+
+/// Little-endian TIFF of 2 × 1 pixels of 8 bits, with additional `tags`.
+fn small_tiff(channels: u16, samples: &[u8], tags: &[(u16, u16, u32)]) -> Vec<u8> {
+    let photometric = if channels < 3 { 1 } else { 2 };
+    let mut entries = vec![
+        (256u16, 4u16, 2u32),
+        (257, 4, 1),
+        (258, 3, 8),
+        (259, 3, 1),
+        (262, 3, photometric),
+        (273, 4, 8),
+        (277, 3, channels.into()),
+        (278, 4, 1),
+        (279, 4, samples.len() as u32),
+    ];
+    entries.extend(tags);
+    entries.sort();
+    let mut file = b"II\x2a\0".to_vec();
+    // Bits of each channel follow the samples.
+    let bits_at = 8 + samples.len() as u32;
+    let directory = bits_at + 2 * u32::from(channels);
+    file.extend((directory + directory % 2).to_le_bytes());
+    file.extend(samples);
+    (0..channels).for_each(|_| file.extend([8, 0]));
+    file.extend(vec![0; (directory % 2) as usize]);
+    file.extend((entries.len() as u16).to_le_bytes());
+    for (tag, kind, value) in entries {
+        let is_bits = tag == 258;
+        let count = if is_bits { u32::from(channels) } else { 1 };
+        file.extend(tag.to_le_bytes());
+        file.extend(kind.to_le_bytes());
+        file.extend(count.to_le_bytes());
+        file.extend(
+            if is_bits && channels > 2 {
+                bits_at
+            } else if is_bits {
+                8 | 8 << 16
+            } else {
+                value
+            }
+            .to_le_bytes(),
+        );
+    }
+    file.extend([0; 4]);
+    file
+}
+
+/// Colours multiplied by alpha stay so in TIFFs, and are divided elsewhere: 64 of 128 is 128 over white 191.
+#[test]
+fn premultiplied_alpha_keeps_its_meaning() {
+    let bench = Bench::new();
+    let file = small_tiff(4, &[64, 64, 64, 128, 10, 20, 30, 255], &[(338, 3, 1)]);
+    let run = bench.write("a.tif", file).run("transform a.tif -w legall53 -l 0 -o c.npy").ok();
+    assert!(run.stderr.contains("its colours are premultiplied by alpha"), "{}", run.stderr);
+    bench.run("transform c.npy --inverse -o back.tif").ok();
+    let back = liftc::media::read(&bench.path("back.tif"), None).unwrap();
+    assert!(back.origin.is_premultiplied());
+    assert_eq!(back.data.native_bytes(), [64, 64, 64, 128, 10, 20, 30, 255]);
+    let run = bench.run("transform c.npy --inverse -o back.png").ok();
+    assert!(run.stderr.contains("its colours are divided by alpha"), "{}", run.stderr);
+    let straight = [128, 128, 128, 128, 10, 20, 30, 255];
+    assert_eq!(image::open(bench.path("back.png")).unwrap().into_rgba8().into_raw(), straight);
+    // Over white, in whole numbers.
+    assert_eq!((128 * 128 + 255 * (255 - 128) + 127) / 255, 191);
+
+    bench.run("encode a.tif -o a.lpc -l 0").fails(1, "cannot be encoded without loss: its colours are divided");
+    bench.run("encode a.tif -o a.lpc -l 0 --quality 100").ok();
+    bench.run("decode a.lpc -o a.png").ok();
+    let decoded = image::open(bench.path("a.png")).unwrap().into_rgba8().into_raw();
+    assert!(decoded.iter().zip(straight).all(|(a, b)| a.abs_diff(b) <= 2), "{decoded:?}");
+}
+
+/// Lossless coding of a part of the channels is none.
+#[test]
+fn lossless_coding_refuses_what_it_would_lose() {
+    let bench = Bench::new();
+    let file = small_tiff(5, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], &[(338, 3, 0)]);
+    bench.write("five.tif", file);
+    let run = bench.run("encode five.tif -o a.lpc -l 0 --lossless");
+    run.fails(1, "cannot be encoded without loss: channels beyond its colours are ignored");
+    bench.run("encode five.tif -o a.lpc -l 0").fails(1, "cannot be encoded without loss");
+    bench.run("encode five.tif -o a.lpc -l 0 --quality 90").ok();
+}
+
+#[test]
+fn ignored_metadata_of_tiffs_is_one_note() {
+    let bench = Bench::new();
+    let tags = [(700, 1, 0), (34665, 4, 0), (34853, 4, 0), (42113, 2, 0)];
+    bench.write("tags.tif", small_tiff(1, &[1, 2], &tags));
+    let run = bench.run("encode tags.tif -o a.lpc -l 0").ok();
+    let said = "its EXIF, GPS position, XMP and nodata value are ignored";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
 }

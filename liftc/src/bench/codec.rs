@@ -128,7 +128,7 @@ impl OpenJpeg {
         };
         let (shape, data) = array(image);
         let maxval = Some(((1u32 << image.bits) - 1) as u16);
-        let file = Picture { shape, colour, data, maxval, stack: false }.encode(Format::AnyPnm);
+        let file = Picture { shape, colour, data, maxval, stack: false, premultiplied: false }.encode(Format::AnyPnm);
         let file = file.map_err(|_| "the picture cannot be written as PNM")?;
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
         std::fs::write(folder.path().join("picture.pnm"), file).map_err(|e| e.to_string())?;

@@ -79,6 +79,9 @@ pub struct TransformArgs {
     /// Name of the array in a .npz
     #[arg(long, value_name = "NAME", conflicts_with = "inverse")]
     pub array: Option<String>,
+    /// Accept damaged JPEGs: missing parts become grey
+    #[arg(long, conflicts_with = "inverse")]
+    pub salvage: bool,
     /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
     pub device: DeviceArg,
@@ -138,6 +141,12 @@ pub struct EncodeArgs {
     /// Name of the array in a .npz
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
+    /// Accept damaged JPEGs: missing parts become grey
+    #[arg(long)]
+    pub salvage: bool,
+    /// Colour transform: of the first three components of 3 or 4, or none
+    #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
+    pub colour: ColourArg,
     /// Device: best, cpu, cuda, or cuda:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = coding_device)]
     pub device: DeviceArg,
@@ -181,7 +190,8 @@ pub struct DecodeArgs {
     /// Number of quality layers to decode [default: all]
     #[arg(long, value_name = "N")]
     pub layers: Option<u32>,
-    /// Decode only this part of the picture, in pixels at full size: first row, first column, rows, columns
+    /// Decode only this part, in pixels at full size: first row, first column, rows, columns; at resolution N, rows
+    /// Y/2^N rounded down to (Y + H)/2^N rounded up, and columns likewise
     #[arg(long, value_name = "Y,X,H,W", value_parser = region)]
     pub region: Option<Region>,
     /// Output format, if the name does not determine it [default: png]
@@ -206,6 +216,15 @@ pub struct InfoArgs {
     pub inputs: Vec<PathBuf>,
 }
 
+/// `--colour`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColourArg {
+    /// Red, green and blue become brightness and two colours, in pictures and in arrays of 3 or 4 components
+    Auto,
+    /// Each component by itself
+    None,
+}
+
 /// `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs)]
@@ -218,6 +237,7 @@ pub enum OutputFormat {
     Ppm,
     Pbm,
     Pam,
+    Pnm,
 }
 
 impl OutputFormat {
@@ -232,6 +252,7 @@ impl OutputFormat {
             OutputFormat::Ppm => "ppm",
             OutputFormat::Pbm => "pbm",
             OutputFormat::Pam => "pam",
+            OutputFormat::Pnm => "pnm",
         }
     }
 }

@@ -15,7 +15,7 @@ pub use bench::{BenchArgs, DeviceArg, DirectionArg, PapersArgs};
 pub use compile::{CompileArgs, Emit, FixedArgs, KernelCount, KernelsArgs, Schedule};
 pub use draw::{ExplainArgs, Panel, PlotArgs};
 pub use factor::{Carrier, FactorArgs, Into};
-pub use media::{DecodeArgs, EncodeArgs, InfoArgs, LayoutArg, OutputFormat, PadArg, TransformArgs};
+pub use media::{ColourArg, DecodeArgs, EncodeArgs, InfoArgs, LayoutArg, OutputFormat, PadArg, TransformArgs};
 
 use clap::{Args, Parser, Subcommand};
 use examples::*;

@@ -25,6 +25,8 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     // Output names are checked before anything is read.
     let name = named(output, args.format, ".png")?;
     let format = match ArrayFormat::of(&name) {
+        // The default of --format.
+        Some(_) if name.extension().is_none() => Output::Picture(image::Format::Png),
         Some(format) => Output::Array(format),
         None => Output::Picture(image::format_of(&name)?),
     };
@@ -61,7 +63,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
                     .help("write an array: -o NAME.npy")
             })?;
             let maxval = (!signed && bits != 8 && bits != 16).then(|| ((1u32 << bits) - 1) as u16);
-            let picture = Picture { shape: shape.clone(), colour, data, maxval, stack: false };
+            let picture = Picture { shape: shape.clone(), colour, data, maxval, stack: false, premultiplied: false };
             if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
                 let text =
                     format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark");

@@ -1,21 +1,26 @@
 //! `liftc encode`: pictures to streams.
 
-use crate::cli::EncodeArgs;
+use crate::cli::{ColourArg, EncodeArgs};
 use crate::failure::{Outcome, input, usage};
-use crate::media::{self, Array, Data, Origin, shape_text};
+use crate::media::{self, Array, Ask, Data, Origin, PREMULTIPLIED, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::note;
 use crate::{warn, wavelet};
 use lifting::Domain;
 use lifting_codec::block::Passes;
-use lifting_codec::{Codec, CodecError, Image, Target};
+use lifting_codec::{Codec, CodecBuilder, CodecError, Image, Target};
 use std::path::Path;
 
 /// Settings shared by all pictures.
 pub struct Request {
-    codec: Codec,
-    colour: Codec,
+    /// Without and with the colour transform.
+    codecs: [Codec; 2],
+    /// Lossless ones, for a rate that suffices: only where no wavelet is named.
+    exact: Option<(f64, [Codec; 2])>,
+    lossless: bool,
+    colour: ColourArg,
     array: Option<String>,
+    salvage: bool,
     quiet: bool,
 }
 
@@ -42,29 +47,79 @@ impl Request {
         let builder = builder.layers(args.layers);
         let builder = args.tile.into_iter().fold(builder, |builder, [height, width]| builder.tile(height, width));
         let builder = builder.device(crate::bench::open(args.device, args.quiet, "coded")?);
-        let codec = |colour: bool| {
-            builder.clone().colour(colour).build().map_err(|e| match e {
-                CodecError::Plan(e) => input(e),
-                e => usage(e),
-            })
+        let exact = match target {
+            Target::BitsPerPixel(bits) if args.wavelet.is_none() => {
+                let legall = lifting::catalogue::find("legall53").map_err(input)?;
+                Some((bits, both(&builder.clone().wavelet(&legall).lossless())?))
+            }
+            _ => None,
         };
-        Ok(Request { codec: codec(false)?, colour: codec(true)?, array: args.array.clone(), quiet: args.quiet })
+        Ok(Request {
+            codecs: both(&builder)?,
+            exact,
+            lossless: target == Target::Lossless,
+            colour: args.colour,
+            array: args.array.clone(),
+            salvage: args.salvage,
+            quiet: args.quiet,
+        })
     }
+}
+
+/// Codecs without and with the colour transform.
+fn both(builder: &CodecBuilder) -> Outcome<[Codec; 2]> {
+    let codec = |colour: bool| {
+        builder.clone().colour(colour).build().map_err(|e| match e {
+            CodecError::Plan(e) => input(e),
+            e => usage(e),
+        })
+    };
+    Ok([codec(false)?, codec(true)?])
 }
 
 /// Encodes one picture, and returns a line of report.
 pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     let place = input_name(path);
-    let array = media::read(path, request.array.as_deref())?;
-    let mut notes = array.notes.clone();
+    let mut array = media::read(path, Ask { member: request.array.as_deref(), salvage: request.salvage })?;
+    if let (true, Some(colour)) = (array.origin.is_premultiplied(), array.origin.colour()) {
+        // Streams cannot record it.
+        array.data = array.data.divided(colour);
+        array.notes.retain(|text| text != PREMULTIPLIED);
+        array.lost.push("its colours are divided by alpha, which rounds them".into());
+    }
+    if request.lossless && !array.lost.is_empty() {
+        let text = format!("cannot be encoded without loss: {}", array.lost.join("; "));
+        return Err(input(text).at(&place).help(
+            "set a quality, as in --quality 100, or encode an array of all channels: \
+             np.save('a.npy', tifffile.imread('a.tif'))",
+        ));
+    }
+    let mut notes: Vec<String> = Some(array.remarks()).filter(|text| !text.is_empty()).into_iter().collect();
+    let asked = request.colour == ColourArg::None;
+    if !asked {
+        check_axes(&array).map_err(|f| f.at(&place))?;
+    }
     let (image, colour) = picture(array, &mut notes).map_err(|f| f.at(&place))?;
+    let colour = usize::from(colour && !asked);
+    let pixels = image.height as f64 * image.width as f64;
+    let encode = |codec: &Codec| codec.encode(&image);
+    let exact = match &request.exact {
+        Some((bits, codecs)) => {
+            encode(&codecs[colour]).ok().filter(|stream| 8.0 * stream.len() as f64 <= bits * pixels)
+        }
+        None => None,
+    };
+    if exact.is_some() {
+        notes.push("the rate suffices for lossless coding by legall53".into());
+    }
     if !notes.is_empty() {
         note(request.quiet, &format!("{place}: {}", notes.join("; ")));
     }
-    let codec = if colour { &request.colour } else { &request.codec };
-    let stream = codec.encode(&image).map_err(|e| {
+    let stream = exact.map_or_else(|| encode(&request.codecs[colour]), Ok).map_err(|e| {
         let help = match &e {
-            CodecError::TooSmall { .. } => Some("ask for more bits with --bpp, or use fewer levels with -l"),
+            CodecError::TooSmall { .. } => {
+                Some("ask for more bits with --bpp; larger tiles and fewer layers take fewer packets")
+            }
             CodecError::TooGood { .. } => Some("use an integer wavelet without --psnr, which is lossless"),
             CodecError::Tile { .. } => Some("use other sides with --tile, or fewer levels with -l"),
             CodecError::Plan(_) => Some("use another wavelet, or fewer levels with -l"),
@@ -77,7 +132,6 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
         }
     })?;
     write_file(output, |w| w.write_all(&stream))?;
-    let pixels = image.height as f64 * image.width as f64;
     let bits = 8.0 * stream.len() as f64 / pixels;
     let raw = f64::from(image.bits) * image.components as f64;
     let shape = shape_text(&[image.height, image.width, image.components][..if image.components == 1 { 2 } else { 3 }]);
@@ -87,6 +141,22 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
         stream.len(),
         100.0 * bits / raw
     ))
+}
+
+/// Refuses arrays whose axes are more likely frames, or channels first, than rows, columns and components.
+fn check_axes(array: &Array) -> Outcome {
+    /// More components of a pixel than this are asked about.
+    const MANY: usize = 16;
+    let (Origin::Array { .. }, &[first, _, last]) = (&array.origin, &array.shape[..]) else { return Ok(()) };
+    if last <= 4 || last <= MANY && first > 4 {
+        return Ok(());
+    }
+    let shape = shape_text(&array.shape);
+    let help = match first {
+        1..=4 => "if channels come first: np.moveaxis(a, 0, -1); if it is right: --colour none",
+        _ => "if axis 0 counts frames, save each as its own array; if it is right: --colour none",
+    };
+    Err(input(format!("{shape} means {last} components of each pixel: rows × columns × components")).help(help))
 }
 
 /// Array as a picture, and whether its first three components are colours.
@@ -104,15 +174,24 @@ pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> 
                 .help("arrays are height × width, or height × width × components"));
         }
     };
-    let name = data.element().name();
+    let element = data.element();
     let (bits, signed, samples): (u32, bool, Vec<i32>) = match data {
         Data::U8(v) => (8, false, v.iter().map(|&s| s.into()).collect()),
         Data::I8(v) => (8, true, v.iter().map(|&s| s.into()).collect()),
         Data::U16(v) => (16, false, v.iter().map(|&s| s.into()).collect()),
         Data::I16(v) => (16, true, v.iter().map(|&s| s.into()).collect()),
         _ => {
-            return Err(input(format!("has {name} samples: only integers of 8 and 16 bits can be encoded"))
-                .help("convert it first: a.astype('u2')"));
+            let text = format!("has {} samples: only integers of 8 and 16 bits can be encoded", element.name());
+            return Err(input(text).help(match element.is_real() {
+                true => {
+                    "transform it, which takes reals: liftc transform; or scale it first, for values from 0 to 1: \
+                     np.round(a * 65535).astype('u2')"
+                }
+                false => {
+                    "transform it, which takes wider integers: liftc transform; or, if all values fit 16 bits: \
+                     a.astype('u2')"
+                }
+            }));
         }
     };
     let bits = match origin.maxval() {
@@ -125,6 +204,10 @@ pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> 
         }
         _ => bits,
     };
-    let colour = origin.colour().is_some_and(|colour| colour.channels() >= 3);
+    let colour = match &origin {
+        Origin::Image { colour, .. } => colour.channels() >= 3,
+        // Arrays do not say: of 3 or 4 components, the first three are usually red, green and blue.
+        Origin::Array { .. } => matches!(components, 3 | 4),
+    };
     Ok((Image { height, width, components, bits, signed, samples }, colour))
 }

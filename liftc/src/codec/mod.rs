@@ -75,9 +75,9 @@ fn each(
         }
     } else if several && !is_folder(output) && output.exists() {
         return Err(usage(format!("{}: is a file, but several inputs need a directory", output.display())));
-    } else if several || is_folder(output) {
-        create_folder(output)?;
     }
+    let named = several || is_folder(output);
+    let _folder = (named && !is_standard(output)).then(|| create_folder(output)).transpose()?;
     if inputs.iter().filter(|path| is_standard(path)).count() > 1 {
         return Err(usage("`-` is given twice, but the standard input can be read only once"));
     }

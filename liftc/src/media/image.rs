@@ -1,6 +1,6 @@
 //! Picture files: reads PNG, JPEG, TIFF and netpbm; writes PNG, TIFF and netpbm. Channels are the last axis.
 
-use super::{Array, Colour, Data, Origin, Samples, pnm, shape_text, tiff};
+use super::{Array, Colour, Data, Origin, Remarks, Samples, jpeg, pnm, shape_text, tiff};
 use crate::failure::{Failure, Outcome, input, usage};
 use image::metadata::Orientation;
 use image::{
@@ -23,8 +23,11 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Signature of a JPEG.
 const JPEG: &[u8] = b"\xff\xd8\xff";
 
-/// Note about a colour profile.
-pub(super) const ICC: &str = "its ICC colour profile is ignored";
+/// Tag of the directory of a GPS position, in EXIF and TIFF.
+pub(super) const GPS: u16 = 34853;
+
+/// Name of a colour profile in notes.
+pub(super) const ICC: &str = "ICC colour profile";
 
 /// Note about samples of 1, 2 or 4 bits.
 pub(super) fn few_bits(bits: u32) -> String {
@@ -68,7 +71,15 @@ pub(super) fn too_large(bytes: u64, most: u64) -> Failure {
 ///
 /// # Errors
 /// If the file is not a picture, cannot be decoded, or is of an unsupported kind.
-pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
+pub fn read<R: BufRead + Seek>(reader: R) -> Outcome<Array> {
+    read_salvaging(reader, false)
+}
+
+/// [`read`]; `salvage` accepts a damaged JPEG, which becomes grey where data is missing.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcome<Array> {
     let unreadable = |e: io::Error| input(format!("cannot read: {}", crate::output::why(&e)));
     let bytes = reader.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
     reader.rewind().map_err(unreadable)?;
@@ -86,8 +97,15 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let format = if magic.starts_with(PNG) { ImageFormat::Png } else { ImageFormat::Jpeg };
     let mut whole = Vec::new();
     reader.read_to_end(&mut whole).map_err(unreadable)?;
-    let mut notes = if format == ImageFormat::Png { png_notes(&whole) } else { jpeg_notes(&whole) };
-    let picture = decode(&whole, format, most, &mut notes).map_err(|e| match e {
+    let mut remarks = if format == ImageFormat::Png { png_remarks(&whole) } else { jpeg_remarks(&whole) };
+    if let (ImageFormat::Jpeg, Err(damage)) = (format, jpeg::check(&whole)) {
+        if !salvage {
+            return Err(input(format!("the JPEG is damaged: {damage}"))
+                .help("restore the file from its source, or accept missing parts with --salvage"));
+        }
+        remarks.lost(format!("the JPEG is damaged ({damage}), and parts of it may be wrong"));
+    }
+    let picture = decode(&whole, format, most, &mut remarks).map_err(|e| match e {
         ImageError::Limits(_) => too_large(bytes, most),
         e => input(format!("the picture cannot be decoded: {}", words(e))),
     })?;
@@ -111,8 +129,16 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
         shape.push(colour.channels());
     }
     let format = if format == ImageFormat::Png { "png" } else { "jpeg" };
-    let origin = Origin::Image { format: format.into(), colour, element: data.element(), maxval: None, stack: false };
-    Ok(Array { shape, data, origin, notes })
+    let origin = Origin::Image {
+        format: format.into(),
+        colour,
+        element: data.element(),
+        maxval: None,
+        stack: false,
+        premultiplied: false,
+    };
+    let (notes, lost) = remarks.into_parts();
+    Ok(Array { shape, data, origin, notes, lost })
 }
 
 /// Checks that a file with these first bytes is a picture of a supported format.
@@ -154,7 +180,7 @@ fn foreign(magic: &[u8]) -> Option<&'static str> {
     KNOWN.iter().find(|(start, _)| magic.starts_with(start)).map(|(_, name)| *name)
 }
 
-fn decode(file: &[u8], format: ImageFormat, most: u64, notes: &mut Vec<String>) -> ImageResult<DynamicImage> {
+fn decode(file: &[u8], format: ImageFormat, most: u64, remarks: &mut Remarks) -> ImageResult<DynamicImage> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(most);
     let mut reader = ImageReader::with_format(Cursor::new(file), format);
@@ -163,44 +189,69 @@ fn decode(file: &[u8], format: ImageFormat, most: u64, notes: &mut Vec<String>) 
     limits.reserve(decoder.total_bytes())?;
     // Faults in ignored parts are no reason to refuse the picture.
     if let Ok(Some(_)) = decoder.icc_profile() {
-        notes.push(ICC.into());
+        remarks.ignored(ICC);
     }
     match decoder.orientation() {
         Ok(Orientation::NoTransforms) | Err(_) => {}
-        Ok(turned) => notes.push(orientation(turned.to_exif().into())),
+        Ok(turned) => remarks.note(orientation(turned.to_exif().into())),
     }
     DynamicImage::from_decoder(decoder)
 }
 
-/// Notes on a PNG's chunks before the pixels that samples do not carry.
-fn png_notes(file: &[u8]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let (mut bits, mut palette) = (8, false);
+/// Remarks on a PNG's chunks that samples do not carry.
+fn png_remarks(file: &[u8]) -> Remarks {
+    let mut remarks = Remarks::default();
+    let mut palette = false;
     let mut rest = &file[8..];
     // A chunk has a length, a name, this many bytes, and their checksum.
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = u32::from_be_bytes(*length) as usize;
         let (Some(name), Some(data)) = (after.get(..4), after.get(4..).and_then(|d| d.get(..length))) else { break };
         match name {
-            b"IHDR" if length == 13 => (bits, palette) = (data[8], data[9] == 3),
-            b"tRNS" if palette => notes.push("transparent colours of its palette become an alpha channel".into()),
-            b"tRNS" => notes.push("its transparent colour becomes an alpha channel".into()),
-            b"acTL" => notes.push("only the first picture of its animation is read".into()),
-            b"IDAT" => break,
+            b"IHDR" if length == 13 => {
+                palette = data[9] == 3;
+                if data[8] < 8 && !palette {
+                    remarks.note(few_bits(data[8].into()));
+                }
+            }
+            b"PLTE" if palette => remarks.note("colours of its palette are read as RGB"),
+            b"tRNS" if palette => remarks.note("transparent colours of its palette become an alpha channel"),
+            b"tRNS" => remarks.note("its transparent colour becomes an alpha channel"),
+            b"acTL" => remarks.lost("only the first picture of its animation is read"),
+            b"eXIf" => exif(data, &mut remarks),
+            b"gAMA" => remarks.ignored("gamma"),
+            b"cHRM" => remarks.ignored("primary colours"),
+            b"pHYs" => remarks.ignored("resolution"),
+            b"iTXt" if data.starts_with(b"XML:com.adobe.xmp\0") => remarks.ignored("XMP"),
+            b"tEXt" | b"zTXt" | b"iTXt" => remarks.ignored("text"),
             _ => {}
         }
         rest = after.get(4 + length + 4..).unwrap_or(&[]);
     }
-    if palette {
-        notes.insert(0, "colours of its palette are read as RGB".into());
-    } else if bits < 8 {
-        notes.insert(0, few_bits(bits.into()));
-    }
-    notes
+    remarks
 }
 
-/// Notes on a JPEG's markers before the scan: whether it is CMYK.
-fn jpeg_notes(file: &[u8]) -> Vec<String> {
+/// Ignored metadata of an EXIF block, which is a TIFF without a picture.
+fn exif(block: &[u8], remarks: &mut Remarks) {
+    remarks.ignored("EXIF");
+    let big = block.starts_with(b"MM");
+    let word = |at: usize| {
+        let bytes = *block.get(at..)?.first_chunk::<2>()?;
+        Some(if big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+    };
+    let long = |at: usize| {
+        let [first, second] = [word(at)?, word(at + 2)?].map(usize::from);
+        Some(if big { first << 16 | second } else { second << 16 | first })
+    };
+    let entries = long(4).and_then(|at| Some((at + 2, usize::from(word(at)?))));
+    if entries.is_some_and(|(at, count)| (0..count).any(|entry| word(at + 12 * entry) == Some(GPS))) {
+        remarks.ignored("GPS position");
+    }
+}
+
+/// Remarks on a JPEG's markers before the scan.
+fn jpeg_remarks(file: &[u8]) -> Remarks {
+    let mut remarks = Remarks::default();
     let mut rest = &file[2..];
     // A marker is FF, its code, and a length that includes itself; fill bytes may precede it.
     while let [0xff, code, after @ ..] = rest {
@@ -210,18 +261,26 @@ fn jpeg_notes(file: &[u8]) -> Vec<String> {
         }
         let [high, low, ..] = *after else { break };
         let length = usize::from(u16::from_be_bytes([high, low]));
+        let data = after.get(2..length).unwrap_or(&[]);
         match code {
             // Start of a frame: precision, height, width, components.
-            0xc0..=0xcf if ![0xc4, 0xc8, 0xcc].contains(code) => {
-                let inks = after.get(7) == Some(&4);
-                return inks.then(|| "CMYK is read as RGB, without its profile".into()).into_iter().collect();
+            0xc0..=0xcf if ![0xc4, 0xc8, 0xcc].contains(code) && after.get(7) == Some(&4) => {
+                remarks.lost("CMYK is read as RGB, without its profile");
             }
+            // JFIF: a name, two bytes of version, and a unit other than 0.
+            0xe0 if data.starts_with(b"JFIF\0") && data.get(7).is_some_and(|unit| *unit > 0) => {
+                remarks.ignored("resolution");
+            }
+            0xe1 if data.starts_with(b"Exif\0\0") => exif(&data[6..], &mut remarks),
+            0xe1 if data.starts_with(b"http://ns.adobe.com/xap/1.0/\0") => remarks.ignored("XMP"),
+            0xed if data.starts_with(b"Photoshop 3.0\0") => remarks.ignored("IPTC"),
+            0xfe => remarks.ignored("comment"),
             0xda => break,
             _ => {}
         }
         rest = after.get(length..).unwrap_or(&[]);
     }
-    Vec::new()
+    remarks
 }
 
 /// Picture formats that can be written.
@@ -284,6 +343,8 @@ pub struct Picture {
     pub maxval: Option<u16>,
     /// Whether axis 0 counts pages.
     pub stack: bool,
+    /// Whether colours are already multiplied by alpha.
+    pub premultiplied: bool,
 }
 
 impl Picture {
@@ -298,7 +359,7 @@ impl Picture {
     /// # Errors
     /// If the format does not support the samples, the colours, or several pages.
     pub fn encode(self, format: Format) -> Outcome<Vec<u8>> {
-        let Picture { shape, colour, data, maxval, stack } = self;
+        let Picture { shape, colour, mut data, maxval, stack, premultiplied } = self;
         // A sidecar may contain any source.
         let (pages, pixels) = shape.split_at(usize::from(stack).min(shape.len()));
         if pages.len() != usize::from(stack) || colour_of(pixels) != Some(colour) {
@@ -309,9 +370,13 @@ impl Picture {
             return Err(input(format!("{} is a stack of pictures, and only TIFF has pages", shape_text(&shape)))
                 .help("write .tiff, or an array: -o NAME.npy"));
         }
+        // Only TIFF can record it.
+        if premultiplied && format != Format::Tiff {
+            data = data.divided(colour);
+        }
         match format {
             Format::Png => png(&shape, colour, data),
-            Format::Tiff => tiff::encode(&shape, colour, &data, stack),
+            Format::Tiff => tiff::encode(&shape, colour, &data, stack, premultiplied),
             Format::Pnm(kind) => pnm::encode(kind, &shape, colour, &data, maxval),
             Format::AnyPnm => {
                 let kind = if colour == Colour::Grey { pnm::Kind::Pgm } else { pnm::Kind::Ppm };
@@ -365,9 +430,25 @@ mod tests {
             let head = [0xff, 0xd8, 0xff, 0xee, 0, 4, 1, 2, 0xff, 0xff, 0xc2, 0, 20, 8, 0, 1, 0, 1];
             [&head[..], &[components, 1, 0x11, 0]].concat()
         };
-        assert_eq!(jpeg_notes(&jpeg(4)), ["CMYK is read as RGB, without its profile"]);
-        assert_eq!(jpeg_notes(&jpeg(3)), [""; 0]);
-        assert_eq!(jpeg_notes(&jpeg(4)[..15]), [""; 0]);
+        let lost = |file: &[u8]| jpeg_remarks(file).into_parts().1;
+        assert_eq!(lost(&jpeg(4)), ["CMYK is read as RGB, without its profile"]);
+        assert_eq!(lost(&jpeg(3)), [""; 0]);
+        assert_eq!(lost(&jpeg(4)[..15]), [""; 0]);
+    }
+
+    #[test]
+    fn ignored_metadata_is_one_note() {
+        // Little-endian, one entry: a pointer to the GPS directory.
+        let gps = b"II\x2a\0\x08\0\0\0\x01\0\x25\x88\x04\0\x01\0\0\0\0\0\0\0\0\0\0\0";
+        let segment =
+            |code: u8, data: &[u8]| [&[0xff, code][..], &(data.len() as u16 + 2).to_be_bytes(), data].concat();
+        let exif = segment(0xe1, &[b"Exif\0\0", &gps[..]].concat());
+        let jfif = segment(0xe0, b"JFIF\0\x01\x02\x01\0\x48\0\x48\0\0");
+        let notes = |file: &[Vec<u8>]| jpeg_remarks(&file.concat()).into_parts().0;
+        let begin = vec![0xff, 0xd8];
+        assert_eq!(notes(&[begin.clone(), jfif.clone()]), ["its resolution is ignored"]);
+        assert_eq!(notes(&[begin.clone(), jfif, exif]), ["its resolution, EXIF and GPS position are ignored"]);
+        assert_eq!(notes(&[begin, segment(0xe0, b"JFIF\0\x01\x02\0\0\x01\0\x01\0\0")]), [""; 0]);
     }
 
     #[test]

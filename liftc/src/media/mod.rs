@@ -1,6 +1,7 @@
 //! Arrays from files: samples of any element type, a shape, and their origin.
 
 pub mod image;
+pub mod jpeg;
 pub mod npy;
 pub mod npz;
 pub mod pnm;
@@ -20,6 +21,9 @@ pub const MAX_AXES: usize = lifting::MAX_RANK;
 
 /// Limit on the unpacked size of a compressed file in bytes, whatever its header claims.
 pub const MAX_UNPACKED: u64 = 16 << 30;
+
+/// Note about a picture whose colours are multiplied by alpha.
+pub(crate) const PREMULTIPLIED: &str = "its colours are premultiplied by alpha";
 
 /// Calls a macro with all element types: variant, Rust type, numpy's type code.
 macro_rules! with_elements {
@@ -133,6 +137,47 @@ macro_rules! define {
 }
 with_elements!(define);
 
+impl Data {
+    /// Colours divided by alpha, the last channel; unchanged without alpha. Where alpha is 0, so are colours.
+    #[must_use]
+    pub fn divided(self, colour: Colour) -> Data {
+        fn whole<T: Copy + Into<u64> + TryFrom<u64>>(samples: &mut [T], channels: usize, white: u64) {
+            for pixel in samples.chunks_exact_mut(channels) {
+                let (colours, alpha) = pixel.split_at_mut(channels - 1);
+                let alpha: u64 = alpha[0].into();
+                for sample in colours {
+                    let value: u64 = (*sample).into();
+                    let divided = (value * white + alpha / 2).checked_div(alpha).unwrap_or(0).min(white);
+                    *sample = T::try_from(divided).unwrap_or(*sample);
+                }
+            }
+        }
+        fn real<T: Copy + Into<f64>>(samples: &mut [T], channels: usize, narrow: impl Fn(f64) -> T) {
+            for pixel in samples.chunks_exact_mut(channels) {
+                let (colours, alpha) = pixel.split_at_mut(channels - 1);
+                let alpha: f64 = alpha[0].into();
+                for sample in colours {
+                    *sample = narrow(if alpha == 0.0 { 0.0 } else { (*sample).into() / alpha });
+                }
+            }
+        }
+        let channels = colour.channels();
+        let mut data = self;
+        match (&mut data, colour) {
+            (_, Colour::Grey | Colour::Rgb) => {}
+            (Data::U8(v), _) => whole(v.owned(), channels, u8::MAX.into()),
+            (Data::U16(v), _) => whole(v.owned(), channels, u16::MAX.into()),
+            (Data::U32(v), _) => whole(v.owned(), channels, u32::MAX.into()),
+            (Data::F16(v), _) => real(v.owned(), channels, half::f16::from_f64),
+            (Data::F32(v), _) => real(v.owned(), channels, |x| x as f32),
+            (Data::F64(v), _) => real(v.owned(), channels, |x| x),
+            // Signed alpha has no white to divide by.
+            (Data::I8(_) | Data::I16(_) | Data::I32(_) | Data::I64(_), _) => {}
+        }
+        data
+    }
+}
+
 impl Element {
     /// Name in numpy: `uint8`, `int16`, `float32`, …
     pub fn name(self) -> String {
@@ -163,6 +208,72 @@ pub struct Array {
     pub origin: Origin,
     /// Parts of the file not kept in the samples, each as a clause: `its ICC colour profile is ignored`.
     pub notes: Vec<String>,
+    /// Samples of the file that are missing or changed, each as a clause. A lossless copy of it is impossible.
+    pub lost: Vec<String>,
+}
+
+impl Array {
+    /// Notes and losses as one text; empty if there are none.
+    pub fn remarks(&self) -> String {
+        [&self.lost[..], &self.notes[..]].concat().join("; ")
+    }
+}
+
+/// Remarks on a file, collected while it is read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Remarks {
+    notes: Vec<String>,
+    lost: Vec<String>,
+    /// Metadata that is not read.
+    ignored: Vec<&'static str>,
+}
+
+impl Remarks {
+    /// Adds a note, once.
+    pub fn note(&mut self, text: impl Into<String>) {
+        add(&mut self.notes, text.into());
+    }
+
+    /// Adds a loss, once.
+    pub fn lost(&mut self, text: impl Into<String>) {
+        add(&mut self.lost, text.into());
+    }
+
+    /// Adds metadata that is not read, once.
+    pub fn ignored(&mut self, what: &'static str) {
+        add(&mut self.ignored, what);
+    }
+
+    /// Notes and losses. The last note lists all ignored metadata.
+    pub fn into_parts(mut self) -> (Vec<String>, Vec<String>) {
+        match self.ignored.split_last() {
+            None => {}
+            Some((only, [])) => self.notes.push(format!("its {only} is ignored")),
+            Some((last, others)) => self.notes.push(format!("its {} and {last} are ignored", others.join(", "))),
+        }
+        (self.notes, self.lost)
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+/// Request for an array of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ask<'a> {
+    /// Name of the array in a `.npz`.
+    pub member: Option<&'a str>,
+    /// Whether a damaged JPEG is read as far as it goes.
+    pub salvage: bool,
+}
+
+impl<'a> From<Option<&'a str>> for Ask<'a> {
+    fn from(member: Option<&'a str>) -> Ask<'a> {
+        Ask { member, salvage: false }
+    }
 }
 
 /// Kind of file that an array comes from: enough to write it back unchanged.
@@ -183,6 +294,9 @@ pub enum Origin {
         /// Whether axis 0 counts pages.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stack: bool,
+        /// Whether colours are already multiplied by alpha.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        premultiplied: bool,
     },
     /// A numpy array.
     Array {
@@ -234,6 +348,11 @@ impl Origin {
             Origin::Image { colour, .. } => Some(*colour),
             Origin::Array { .. } => None,
         }
+    }
+
+    /// Whether its colours are already multiplied by alpha.
+    pub fn is_premultiplied(&self) -> bool {
+        matches!(self, Origin::Image { premultiplied: true, .. })
     }
 
     /// Height and width of a picture, among the axes of its array.
@@ -295,18 +414,18 @@ impl Origin {
 ///
 /// # Errors
 /// If the file cannot be read, or is not of a supported format.
-pub fn read(path: &Path, member: Option<&str>) -> Outcome<Array> {
-    Ok(read_with_rest(path, member, 0)?.0)
+pub fn read<'a>(path: &Path, ask: impl Into<Ask<'a>>) -> Outcome<Array> {
+    Ok(read_with_rest(path, ask.into(), 0)?.0)
 }
 
 /// [`read`], with up to `most` bytes after the data of a `.npy`.
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(Array, Vec<u8>)> {
+pub fn read_with_rest(path: &Path, ask: Ask<'_>, most: u64) -> Outcome<(Array, Vec<u8>)> {
     let at = |f: Failure| f.at(input_name(path));
     if is_standard(path) {
-        return read_stream(&mut io::stdin().lock(), member, most).map_err(at);
+        return read_stream(&mut io::stdin().lock(), ask, most).map_err(at);
     }
     let unreadable = |e: io::Error| at(input(format!("cannot read: {}", why(&e))));
     let mut file = File::open(path).map_err(unreadable)?;
@@ -315,14 +434,14 @@ pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(
         return Err(at(input("is a directory, not a picture or an array")));
     }
     if !metadata.is_file() {
-        return read_stream(&mut file, member, most).map_err(at);
+        return read_stream(&mut file, ask, most).map_err(at);
     }
     let magic = magic(&mut file).map_err(at)?;
     file.rewind().map_err(unreadable)?;
     if !magic.starts_with(npy::MAGIC) {
-        return Ok((read_kind(&magic, file, member).map_err(at)?, Vec::new()));
+        return Ok((read_kind(&magic, file, ask).map_err(at)?, Vec::new()));
     }
-    no_members(member).map_err(at)?;
+    no_members(ask.member).map_err(at)?;
     let mut again = file.try_clone().map_err(unreadable)?;
     let array = npy::open(file, metadata.len()).map_err(at)?;
     let mut rest = Vec::new();
@@ -336,13 +455,13 @@ pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(
 }
 
 /// Reads any supported file from a stream that cannot be rewound, to its end.
-fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcome<(Array, Vec<u8>)> {
+fn read_stream(stream: &mut dyn Read, ask: Ask<'_>, most: u64) -> Outcome<(Array, Vec<u8>)> {
     let magic = magic(stream)?;
     let whole = Cursor::new(magic.clone()).chain(stream);
     let unreadable = |e: io::Error| input(format!("cannot read: {}", why(&e)));
     let mut bytes = Vec::new();
     if magic.starts_with(npy::MAGIC) {
-        no_members(member)?;
+        no_members(ask.member)?;
         let mut reader = BufReader::new(whole);
         let array = npy::read(&mut reader, None)?;
         reader.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -356,16 +475,16 @@ fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcom
     if bytes.len() as u64 > MAX_UNPACKED {
         return Err(input(format!("is more than {} GiB", MAX_UNPACKED >> 30)));
     }
-    Ok((read_kind(&magic, Cursor::new(bytes), member)?, Vec::new()))
+    Ok((read_kind(&magic, Cursor::new(bytes), ask)?, Vec::new()))
 }
 
 /// Reads any format except `.npy`.
-fn read_kind<R: Read + Seek>(magic: &[u8], file: R, member: Option<&str>) -> Outcome<Array> {
+fn read_kind<R: Read + Seek>(magic: &[u8], file: R, ask: Ask<'_>) -> Outcome<Array> {
     if is_archive(magic) {
-        npz::read(file, member)
+        npz::read(file, ask.member)
     } else {
-        no_members(member)?;
-        image::read(BufReader::new(file))
+        no_members(ask.member)?;
+        image::read_salvaging(BufReader::new(file), ask.salvage)
     }
 }
 

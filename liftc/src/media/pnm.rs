@@ -97,13 +97,20 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
         7 => "pam",
         _ => "pnm",
     };
-    let origin = Origin::Image { format: format.into(), colour, element, maxval: Some(maxval), stack: false };
+    let origin = Origin::Image {
+        format: format.into(),
+        colour,
+        element,
+        maxval: Some(maxval),
+        stack: false,
+        premultiplied: false,
+    };
     let mut notes = Vec::new();
     if kind <= 3 {
         notes.push(format!("its samples are text (P{kind}), and come back as bytes (P{})", kind + 3));
     }
     notes.extend(text.rest()?);
-    Ok(Array { shape, data, origin, notes })
+    Ok(Array { shape, data, origin, notes, lost: Vec::new() })
 }
 
 fn unreadable(e: io::Error) -> Failure {

@@ -1,7 +1,7 @@
 //! TIFF and BigTIFF: pages of one shape as a stack, of any element type.
 
 use super::image::{too_large, words};
-use super::{Array, Colour, Data, Origin, shape_text};
+use super::{Array, Colour, Data, Origin, Remarks, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use ::tiff::encoder::{TiffEncoder, TiffKind};
@@ -17,10 +17,28 @@ pub fn is(magic: &[u8]) -> bool {
 /// Approximate length of a strip in bytes.
 const STRIP: usize = 256 << 10;
 
+/// Tags whose contents are not read, and their names in notes.
+const METADATA: [(u16, &str); 12] = [
+    (34675, super::image::ICC),
+    (34665, "EXIF"),
+    (super::image::GPS, "GPS position"),
+    (700, "XMP"),
+    (33723, "IPTC"),
+    (34735, "GeoTIFF"),
+    (33922, "GeoTIFF"),
+    (34264, "GeoTIFF"),
+    (42112, "GDAL metadata"),
+    (42113, "nodata value"),
+    (301, "gamma"),
+    (270, "description"),
+];
+
 /// Page, as read.
 struct Page {
     size: [usize; 2],
     colour: Colour,
+    /// Whether colours are already multiplied by alpha.
+    premultiplied: bool,
     data: Data,
 }
 
@@ -33,7 +51,7 @@ pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Arra
     limits.decoding_buffer_size = usize::try_from(most).unwrap_or(usize::MAX);
     limits.intermediate_buffer_size = usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut decoder = Decoder::new(reader).map_err(|e| undecodable(&e, bytes, most))?.with_limits(limits);
-    let mut notes = Vec::new();
+    let mut remarks = Remarks::default();
     let said = text(&mut decoder, Tag::ImageDescription);
     let mut whole: Option<Page> = None;
     let (mut number, mut pages, mut left) = (1, 0, most);
@@ -41,9 +59,9 @@ pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Arra
         let at = |f: Failure| if number > 1 { f.at(format!("page {number}")) } else { f };
         let reduced = number > 1 && unsigned(&mut decoder, Tag::NewSubfileType).is_some_and(|kind| kind & 1 == 1);
         if reduced {
-            note(&mut notes, "reduced copies among its pages are skipped");
+            remarks.note("reduced copies among its pages are skipped");
         } else {
-            let page = read_page(&mut decoder, bytes, left, &mut notes).map_err(at)?;
+            let page = read_page(&mut decoder, bytes, left, &mut remarks).map_err(at)?;
             left -= (page.data.len() * page.data.element().bytes()) as u64;
             pages += 1;
             whole = Some(match whole {
@@ -57,17 +75,19 @@ pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Arra
         number += 1;
         decoder.next_image().map_err(|e| undecodable(&e, bytes, most).at(format!("page {number}")))?;
     }
-    let Some(Page { size: [height, width], colour, data }) = whole else {
+    let Some(Page { size: [height, width], colour, premultiplied, data }) = whole else {
         return Err(input("has no pages"));
     };
     if let Some(images) = said.and_then(|t| imagej_images(&t)).filter(|&n| n > pages as u64) {
-        notes.push(format!("it claims {images} images, but has {pages} pages: only these are read"));
+        remarks.lost(format!("it claims {images} images, but has {pages} pages: only these are read"));
     }
     let stack = pages > 1;
     let channels = (colour != Colour::Grey).then(|| colour.channels());
     let shape = stack.then_some(pages).into_iter().chain([height, width]).chain(channels).collect();
-    let origin = Origin::Image { format: "tiff".into(), colour, element: data.element(), maxval: None, stack };
-    Ok(Array { shape, data, origin, notes })
+    let origin =
+        Origin::Image { format: "tiff".into(), colour, element: data.element(), maxval: None, stack, premultiplied };
+    let (notes, lost) = remarks.into_parts();
+    Ok(Array { shape, data, origin, notes, lost })
 }
 
 /// Appends a page that matches the previous ones.
@@ -76,10 +96,15 @@ fn append(mut whole: Page, page: Page, number: usize) -> Outcome<Page> {
         let [height, width] = page.size;
         let channels = page.colour.channels();
         let channels = if channels > 1 { format!(" × {channels}") } else { String::new() };
-        format!("{height} × {width}{channels} {}", page.data.element().name())
+        let alpha = if page.premultiplied { ", premultiplied" } else { "" };
+        format!("{height} × {width}{channels} {}{alpha}", page.data.element().name())
     };
     let kinds = [kind(&whole), kind(&page)];
-    if whole.size != page.size || whole.colour != page.colour || !whole.data.append(page.data) {
+    if whole.size != page.size
+        || whole.colour != page.colour
+        || whole.premultiplied != page.premultiplied
+        || !whole.data.append(page.data)
+    {
         let [first, this] = kinds;
         return Err(input(format!("page {number} is {this}, but page 1 is {first}: they do not form a stack"))
             .help("split the file, for example with `tiffsplit`, and transform its pages one by one"));
@@ -91,7 +116,7 @@ fn read_page<R: BufRead + Seek>(
     decoder: &mut Decoder<R>,
     bytes: u64,
     most: u64,
-    notes: &mut Vec<String>,
+    remarks: &mut Remarks,
 ) -> Outcome<Page> {
     let failed = |e: TiffError| undecodable(&e, bytes, most);
     let (width, height) = decoder.dimensions().map_err(failed)?;
@@ -114,11 +139,11 @@ fn read_page<R: BufRead + Seek>(
     }
     let kind = decoder.colortype().map_err(failed)?;
     let alpha = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten();
-    let alpha = alpha.is_some_and(|kinds| matches!(kinds.first(), Some(1 | 2)));
+    let alpha = alpha.and_then(|kinds| kinds.first().copied()).filter(|kind| matches!(kind, 1 | 2));
     let colour = match kind {
         ColorType::Gray(_) => Colour::Grey,
         ColorType::GrayA(_) => Colour::GreyAlpha,
-        ColorType::Multiband { num_samples: 2, .. } if alpha => Colour::GreyAlpha,
+        ColorType::Multiband { num_samples: 2, .. } if alpha.is_some() => Colour::GreyAlpha,
         ColorType::RGB(_) | ColorType::CMYK(8 | 16) => Colour::Rgb,
         ColorType::RGBA(_) => Colour::Rgba,
         ColorType::YCbCr(_) => {
@@ -135,7 +160,7 @@ fn read_page<R: BufRead + Seek>(
         }
     };
     if samples > u32::from(kind.num_samples()) {
-        note(notes, "channels beyond its colours are ignored");
+        remarks.lost("channels beyond its colours are ignored");
     }
     let layout = decoder.image_buffer_layout().map_err(failed)?;
     // Samples of less than a byte are unpacked.
@@ -167,7 +192,7 @@ fn read_page<R: BufRead + Seek>(
     let bits = kind.bit_depth();
     if let (1 | 2 | 4, Data::U8(v)) = (bits, &data) {
         data = expand(v, size, bits).into();
-        note(notes, &super::image::few_bits(bits.into()));
+        remarks.note(super::image::few_bits(bits.into()));
     }
     if let ColorType::CMYK(_) = kind {
         data = match data {
@@ -175,22 +200,33 @@ fn read_page<R: BufRead + Seek>(
             Data::U16(v) => cmyk(&v, 65535, |x| x.into(), |x| x as u16).into(),
             _ => return Err(input("is a CMYK TIFF whose samples are not integers of 8 or 16 bits")),
         };
-        note(notes, "CMYK is read as RGB, without its profile");
+        remarks.lost("CMYK is read as RGB, without its profile");
     }
     let channels = colour.channels();
     if size[0] * size[1] * channels != data.len() {
         return Err(input(format!("the picture cannot be decoded: {planes} planes of {} samples", data.len())));
     }
     if photometric == 0 {
-        note(notes, "samples are inverted, since white is 0 in the file");
+        remarks.note("samples are inverted, since white is 0 in the file");
     }
-    if decoder.find_tag(Tag::IccProfile).is_ok_and(|tag| tag.is_some()) {
-        note(notes, super::image::ICC);
+    let premultiplied = alpha == Some(1) && matches!(colour, Colour::GreyAlpha | Colour::Rgba);
+    if premultiplied {
+        remarks.note(super::PREMULTIPLIED);
+    }
+    for (tag, what) in METADATA {
+        if decoder.find_tag(Tag::from_u16_exhaustive(tag)).is_ok_and(|tag| tag.is_some()) {
+            remarks.ignored(what);
+        }
+    }
+    // Unit 1 has no length: such numbers only say how wide pixels are to their height.
+    let unit = unsigned(decoder, Tag::ResolutionUnit).unwrap_or(2);
+    if unit > 1 && decoder.find_tag(Tag::XResolution).is_ok_and(|tag| tag.is_some()) {
+        remarks.ignored("resolution");
     }
     if let Some(turned) = unsigned(decoder, Tag::Orientation).filter(|o| (2..=8).contains(o)) {
-        note(notes, &super::image::orientation(turned));
+        remarks.note(super::image::orientation(turned));
     }
-    Ok(Page { size, colour, data })
+    Ok(Page { size, colour, premultiplied, data })
 }
 
 fn unsigned<R: BufRead + Seek>(decoder: &mut Decoder<R>, tag: Tag) -> Option<u32> {
@@ -206,12 +242,6 @@ fn imagej_images(description: &str) -> Option<u64> {
     let mut lines = description.lines();
     lines.next().filter(|line| line.starts_with("ImageJ="))?;
     lines.find_map(|line| line.strip_prefix("images="))?.trim().parse().ok()
-}
-
-fn note(notes: &mut Vec<String>, text: &str) {
-    if !notes.iter().any(|n| n == text) {
-        notes.push(text.to_owned());
-    }
 }
 
 fn undecodable(error: &TiffError, bytes: u64, most: u64) -> Failure {
@@ -238,7 +268,7 @@ fn unsupported(error: &TiffUnsupportedError) -> Failure {
                 .help("convert it to RGB: magick in.tif -colorspace sRGB out.tif")
         }
         _ => input("is a TIFF of an unsupported kind")
-            .help("convert it to grey or RGB: magick in.tif -colorspace sRGB -depth 8 out.tif"),
+            .help("convert it to grey or RGB: magick in.tif -colorspace sRGB out.tif"),
     }
 }
 
@@ -267,7 +297,8 @@ fn cmyk<T: Copy>(samples: &[T], white: u64, wide: impl Fn(T) -> u64, narrow: imp
 ///
 /// # Errors
 /// If a side exceeds the limit of TIFF.
-pub fn encode(shape: &[usize], colour: Colour, data: &Data, stack: bool) -> Outcome<Vec<u8>> {
+pub fn encode(shape: &[usize], colour: Colour, data: &Data, stack: bool, premultiplied: bool) -> Outcome<Vec<u8>> {
+    let alpha = if premultiplied { 1u16 } else { 2 };
     let samples = data.native_bytes();
     let pages = if stack { shape[0] } else { 1 };
     let [height, width] = [0, 1].map(|axis| u32::try_from(shape[axis + usize::from(stack)]));
@@ -277,9 +308,9 @@ pub fn encode(shape: &[usize], colour: Colour, data: &Data, stack: bool) -> Outc
     let mut out = Cursor::new(Vec::with_capacity(samples.len() + (pages << 9)));
     // Everything other than samples takes less than a hundredth.
     let result = if samples.len() as u64 > (4 << 30) / 100 * 99 - (pages as u64 * 1024) {
-        TiffEncoder::new_big(&mut out).and_then(|e| write_pages(e, [height, width], pages, colour, data))
+        TiffEncoder::new_big(&mut out).and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), data))
     } else {
-        TiffEncoder::new(&mut out).and_then(|e| write_pages(e, [height, width], pages, colour, data))
+        TiffEncoder::new(&mut out).and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), data))
     };
     result.map_err(|e| input(format!("the picture cannot be encoded: {}", words(e))))?;
     Ok(out.into_inner())
@@ -289,7 +320,7 @@ fn write_pages<K: TiffKind>(
     mut encoder: TiffEncoder<&mut Cursor<Vec<u8>>, K>,
     [height, width]: [u32; 2],
     pages: usize,
-    colour: Colour,
+    (colour, alpha): (Colour, u16),
     data: &Data,
 ) -> TiffResult<()> {
     let element = data.element();
@@ -321,7 +352,7 @@ fn write_pages<K: TiffKind>(
         directory.write_tag(Tag::StripByteCounts, K::convert_slice(&lengths))?;
         directory.write_tag(Tag::PlanarConfiguration, 1u16)?;
         if matches!(colour, Colour::GreyAlpha | Colour::Rgba) {
-            directory.write_tag(Tag::ExtraSamples, 2u16)?;
+            directory.write_tag(Tag::ExtraSamples, alpha)?;
         }
         directory.write_tag(Tag::SampleFormat, &vec![format; channels][..])?;
         directory.finish()?;

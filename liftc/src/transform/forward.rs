@@ -5,7 +5,7 @@ use super::sidecar::{Settings, Sidecar, SourceFile};
 use super::{Job, levels_text, named, no_plan, note, picture};
 use crate::cli::{OutputFormat, TransformArgs};
 use crate::failure::{Outcome, input, usage};
-use crate::media::{self, Array, ArrayFormat, image, shape_text};
+use crate::media::{self, Array, ArrayFormat, Ask, image, shape_text};
 use crate::output::{Files, input_name, is_standard, is_stream, output_name, write_file};
 use crate::{warn, wavelet};
 use lifting::{Boundary, Device, Format, Layout, Pad, Plan, SampleType, Scheme};
@@ -24,6 +24,7 @@ pub struct Request {
     layout: Layout,
     sample: Option<SampleType>,
     array: Option<String>,
+    salvage: bool,
     format: Option<OutputFormat>,
     sidecar: Option<PathBuf>,
     device: Device,
@@ -52,6 +53,7 @@ impl Request {
             layout: args.layout.map_or(Layout::Mallat, Layout::from),
             sample: args.sample,
             array: args.array.clone(),
+            salvage: args.salvage,
             format: args.format,
             sidecar: args.sidecar.clone(),
             device: super::device(args)?,
@@ -130,9 +132,10 @@ fn resolve_axes(axes: &[i64], rank: usize) -> Outcome<Vec<usize>> {
 pub fn run(request: &Request, job: &Job) -> Outcome<String> {
     let place = input_name(&job.input);
     let formats = Formats::of(request, job)?;
-    let array = media::read(&job.input, request.array.as_deref())?;
-    if !array.notes.is_empty() {
-        note(request.quiet, &format!("{place}: {}", array.notes.join("; ")));
+    let array = media::read(&job.input, Ask { member: request.array.as_deref(), salvage: request.salvage })?;
+    let remarks = array.remarks();
+    if !remarks.is_empty() {
+        note(request.quiet, &format!("{place}: {remarks}"));
     }
     let settings = request.settings(&array).map_err(|f| f.at(&place))?;
     dispatch!(settings.sample, transform(request, &settings, array, job, &formats))

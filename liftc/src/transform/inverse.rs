@@ -6,7 +6,7 @@ use super::{Job, levels_text, named, no_plan, note, picture};
 use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::image::{self, Picture};
-use crate::media::{self, Array, ArrayFormat, Data, Origin, shape_text};
+use crate::media::{self, Array, ArrayFormat, Ask, Data, Origin, shape_text};
 use crate::output::{Files, input_name, is_stream, output_name};
 use lifting::{Device, Plan};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn extension(args: &TransformArgs, coefficients: &Path) -> Option<String> {
     let args = &TransformArgs { quiet: true, ..args.clone() };
     let sidecar = Sidecar::find(args, coefficients, Vec::new()).or_else(|_| {
         // The sidecar may follow the data.
-        let (_, behind) = media::read_with_rest(coefficients, None, sidecar::MAX_BYTES)?;
+        let (_, behind) = media::read_with_rest(coefficients, Ask::default(), sidecar::MAX_BYTES)?;
         Sidecar::find(args, coefficients, behind)
     });
     Some(sidecar.ok()?.0.source.origin.extension().into())
@@ -30,7 +30,7 @@ pub fn extension(args: &TransformArgs, coefficients: &Path) -> Option<String> {
 pub fn run(args: &TransformArgs, device: &Device, job: &Job) -> Outcome<String> {
     // Names are checked first; a stream's format is settled once it is known.
     Formats::of(args, job, ".npy")?;
-    let (array, behind) = media::read_with_rest(&job.input, None, sidecar::MAX_BYTES).map_err(|f| {
+    let (array, behind) = media::read_with_rest(&job.input, Ask::default(), sidecar::MAX_BYTES).map_err(|f| {
         let sidecar = job.input.extension().filter(|e| *e == "json" && job.input.is_file());
         sidecar.map_or(f, |_| {
             let path = job.input.with_extension("");
@@ -158,9 +158,13 @@ fn pixels<T: Stored>(
     let maxval = origin.maxval();
     let Restored { data, mut notes } = from_samples(samples, origin.element(), gain, maxval);
     let stack = origin.picture_axes() == Some([1, 2]);
-    let picture = Picture { shape: shape.to_vec(), colour, data, maxval, stack };
+    let picture =
+        Picture { shape: shape.to_vec(), colour, data, maxval, stack, premultiplied: origin.is_premultiplied() };
     if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
         notes.push(format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark"));
+    }
+    if picture.premultiplied && format != image::Format::Tiff {
+        notes.push("its colours are divided by alpha, which this format needs".into());
     }
     let bytes = picture.encode(format).map_err(|f| f.at(output_name(&job.output)))?;
     say(args, job, &notes);

@@ -8,7 +8,7 @@ mod sidecar;
 
 use crate::cli::{DeviceArg, OutputFormat, TransformArgs};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
-use crate::output::{check_distinct, create_folder, input_name, is_standard, is_stream, print};
+use crate::output::{Folder, check_distinct, create_folder, input_name, is_standard, is_stream, print};
 use indicatif::{ProgressBar, ProgressStyle};
 use lifting::{Device, GeometryError, PlanError};
 use sidecar::Sidecar;
@@ -27,7 +27,7 @@ struct Job {
 /// Transforms all inputs; a failure does not stop the others.
 pub fn run(args: &TransformArgs) -> Outcome {
     check(args)?;
-    let jobs = jobs(args)?;
+    let (jobs, _folders) = jobs(args)?;
     let task = match args.inverse {
         true => Task::Inverse(device(args)?),
         false => Task::Forward(Box::new(forward::Request::new(args)?)),
@@ -112,7 +112,8 @@ pub(crate) fn is_folder(path: &Path) -> bool {
 }
 
 /// Inputs with their outputs, checked before anything is read.
-fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
+fn jobs(args: &TransformArgs) -> Outcome<(Vec<Job>, Vec<Folder>)> {
+    let mut folders = Vec::new();
     let several = args.inputs.len() > 1;
     for path in std::iter::once(&args.output).chain(&args.picture) {
         if several && is_standard(path) {
@@ -122,7 +123,7 @@ fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
             return Err(usage(format!("{}: is a file, but several inputs need a directory", path.display())));
         }
         if several || is_folder(path) {
-            create_folder(path)?;
+            folders.push(create_folder(path)?);
         }
     }
     let mut jobs = Vec::new();
@@ -163,7 +164,7 @@ fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
         &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
         &outputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
     )?;
-    Ok(jobs)
+    Ok((jobs, folders))
 }
 
 /// File name that determines the format: the output's own, or one made from `--format` or, for a stream, `otherwise`.

@@ -147,7 +147,7 @@ fn draw<T: Stored>(
     if undefined > 0 {
         notes.push(format!("{undefined} coefficients are NaN, drawn black, or infinite, drawn black or white"));
     }
-    Ok((Picture { shape, colour, data: Data::from(pixels), maxval: None, stack: false }, notes))
+    Ok((Picture { shape, colour, data: Data::from(pixels), maxval: None, stack: false, premultiplied: false }, notes))
 }
 
 /// Samples of a band with row, column and channel; axes that are not drawn are fixed at index 0.
