@@ -52,12 +52,14 @@ def to_stream(chunk, options):
     options = dict(options)
     inner = chunk.shape[-2:] if options.pop("components") else chunk.shape[-1:]
     name = options.pop("wavelet")
-    return encode(chunk.reshape(-1, *inner), None if name is None else _wavelet(name), **options)
+    pixels = chunk.reshape(-1, *inner)
+    colour = pixels.ndim < 3 or pixels.shape[2] <= 4
+    return encode(pixels, None if name is None else _wavelet(name), colour=colour, **options)
 
 
 def of_stream(stream, shape, dtype):
     """The chunk of that shape from a stream."""
-    picture = decode(stream)
+    picture = decode(stream, max_samples=int(np.prod(shape, dtype=int)))
     if picture.size != np.prod(shape, dtype=int) or picture.dtype != np.dtype(dtype).newbyteorder("="):
         found = f"{picture.shape} samples {picture.dtype}"
         raise LiftingError(f"the chunk needs {tuple(shape)} samples {dtype}, but the stream has {found}")

@@ -8,6 +8,10 @@ from ._lifting import LiftingError
 from ._wavelet import as_wavelet
 
 
+# More components than this are asked about: they are more likely the columns of frames.
+_MANY = 16
+
+
 def encode(
     image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=5, bits=None, passes=2, fast=0, colour=True,
     layers=1, tile=None
@@ -41,6 +45,18 @@ def encode(
     if len(targets) > 1:
         raise LiftingError(f"{' and '.join(targets)} exclude each other: give one")
     target, value = next(iter(targets.items()), ("lossless", 0.0))
+    if image.ndim == 3 and colour and image.shape[2] > (4 if image.shape[0] <= 4 else _MANY):
+        raise LiftingError(
+            f"{image.shape} means {image.shape[2]} components of each pixel: (height, width, components). If channels "
+            "come first, move them: np.moveaxis(a, 0, -1); encode frames one by one; if it is right, colour=False"
+        )
+    if bpp is not None and wavelet is None and psnr is None and quality is None:
+        # No lossy stream is better than a lossless one that the rate has room for.
+        exact = encode(
+            image, levels=levels, bits=bits, passes=passes, fast=fast, colour=colour, layers=layers, tile=tile
+        )
+        if 8 * len(exact) <= bpp * image.shape[0] * image.shape[1]:
+            return exact
     wavelet = as_wavelet(wavelet or ("cdf97" if targets else "legall53"))
     bits = 8 * image.dtype.itemsize if bits is None else int(bits)
     samples = np.array(image.reshape(*image.shape[:2], -1), np.int32, order="C")
@@ -66,11 +82,13 @@ def _whole_numbers(image):
     return made.astype(fits[0]) if fits else made
 
 
-def decode(stream, level=0, *, layers=None, region=None, cut=False, components=False):
+def decode(stream, level=0, *, layers=None, region=None, cut=False, components=False, max_samples=2**30):
     """Decompresses a stream to a picture.
 
     Each ``level`` halves height and width. ``layers`` limits decoding to the first quality layers. ``region``,
     ``(first row, first column, rows, columns)`` at full size, decodes only the blocks that the region depends on.
+
+    Pictures of more than ``max_samples`` are refused: a stream of a few bytes may claim any size.
 
     A truncated stream is an error, unless ``cut`` is true: then the result is the picture that the prefix holds.
     Pictures of one component have shape ``(height, width)``, or ``(height, width, 1)`` if ``components`` is true.
@@ -81,7 +99,8 @@ def decode(stream, level=0, *, layers=None, region=None, cut=False, components=F
     """
     region = None if region is None else tuple(int(n) for n in region)
     layers = None if layers is None else int(layers)
-    samples, shape, bits, signed, complete = _lifting.decode(bytes(stream), int(level), layers, region)
+    decoded = _lifting.decode(bytes(stream), int(level), layers, region, int(max_samples))
+    samples, shape, bits, signed, complete = decoded
     if not complete and not cut:
         raise LiftingError("the stream is truncated: pass cut=True to decode the data present")
     kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2}")

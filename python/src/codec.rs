@@ -69,9 +69,10 @@ pub fn decode<'py>(
     level: u32,
     layers: Option<u32>,
     region: Option<(usize, usize, usize, usize)>,
+    most: u64,
 ) -> PyResult<Decoded<'py>> {
     let decoded = || {
-        let mut decoder = Decoder::new(stream)?;
+        let mut decoder = Decoder::new(stream)?.at_most(most.into());
         if let Some(layers) = layers {
             decoder = decoder.layers(layers)?;
         }

@@ -69,3 +69,27 @@ def test_truncated_streams_and_errors():
     ]:
         with pytest.raises(lifting.LiftingError, match=message):
             make()
+
+
+def test_axes_in_another_order_are_asked_about():
+    image = np.zeros((3, 40, 50), "uint8")
+    with pytest.raises(lifting.LiftingError, match="moveaxis"):
+        lifting.encode(image)
+    with pytest.raises(lifting.LiftingError, match="one by one"):
+        lifting.encode(np.zeros((100, 40, 50), "uint8"))
+    assert (lifting.decode(lifting.encode(np.moveaxis(image, 0, -1))) == 0).all()
+    assert lifting.decode(lifting.encode(image, colour=False)).shape == image.shape
+
+
+def test_a_generous_rate_is_lossless():
+    image = np.add.outer(np.arange(64), np.arange(80)).astype("uint8")
+    assert lifting.encode(image, bpp=8) == lifting.encode(image)
+    noise = np.random.default_rng(3).integers(0, 256, (64, 80), "uint8")
+    assert len(lifting.encode(noise, bpp=2)) <= 2 * noise.size / 8
+
+
+def test_claimed_samples_are_limited():
+    stream = lifting.encode(np.zeros((64, 64), "uint8"))
+    assert lifting.decode(stream, max_samples=4096).shape == (64, 64)
+    with pytest.raises(lifting.LiftingError, match="4096"):
+        lifting.decode(stream, max_samples=4095)
