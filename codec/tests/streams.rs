@@ -150,10 +150,10 @@ fn work_is_bounded() {
     let stream = Codec::builder(&catalogue::find("legall53").unwrap()).build().unwrap().encode(&image).unwrap();
     let header = Decoder::new(&stream).unwrap().header().clone();
     let mut lie = Header { scheme: long, ..header }.write().unwrap();
-    lie.resize(15_000, 0);
+    lie.resize(lie.len() + 100, 0);
     let decoder = Decoder::new(&lie).unwrap();
     let error = decoder.decode(0).unwrap_err();
-    assert!(matches!(error, CodecError::TooMuchWork { bytes: 15_000, each: 6144, .. }), "{error}");
+    assert!(matches!(error, CodecError::TooMuchWork { each: 6144, .. }), "{error}");
     // A part of the picture is less work.
     let part = decoder.region(Region { y: 0, x: 0, height: 8, width: 8 }).unwrap();
     assert!(matches!(part.decode(0), Err(CodecError::TooMuchWork { .. })), "one tile is transformed as a whole");
