@@ -59,7 +59,7 @@ def to_stream(chunk, options):
 
 def of_stream(stream, shape, dtype):
     """The chunk of that shape from a stream."""
-    picture = decode(stream, max_samples=int(np.prod(shape, dtype=int)))
+    picture = decode(stream, max_samples=max(1 << 16, int(np.prod(shape, dtype=int))))
     if picture.size != np.prod(shape, dtype=int) or picture.dtype != np.dtype(dtype).newbyteorder("="):
         found = f"{picture.shape} samples {picture.dtype}"
         raise LiftingError(f"the chunk needs {tuple(shape)} samples {dtype}, but the stream has {found}")
