@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import math
 import os
 from collections.abc import Iterable
 from numbers import Number
@@ -17,8 +16,6 @@ from ._wavelet import Modes, Wavelet, as_wavelet
 
 _SAMPLES = {"f": "f32", "d": "f64"}
 _threads = os.cpu_count() or 1
-# Samples that a native level may always work on, however small the data.
-_ALWAYS = 1 << 22
 
 
 def set_threads(count=None):
@@ -207,22 +204,6 @@ def _together(axes, wavelets):
     return len(set(axes)) == len(axes) and all(w._scheme is wavelets[0]._scheme for w in wavelets)
 
 
-def _is_compact(shape, wavelets, modes, axes, of_bands):
-    """Whether the array that one native level works on is in proportion to data and bands.
-
-    It is extended along all axes at once, so that long filters on short axes multiply. One axis at a time, each is
-    extended alone; coefficients are then equal but for the last digit in modes that extrapolate.
-    """
-    extended = bands = 1
-    for axis, wavelet, mode in zip(axes, wavelets, modes):
-        taps = wavelet.dec_len
-        length = 2 * (shape[axis] if of_bands else dwt_coeff_len(shape[axis], taps, mode))
-        extended *= length + taps
-        bands *= length
-    rest = math.prod(n for axis, n in enumerate(shape) if axis not in axes)
-    return extended * rest <= max(_ALWAYS, 4 * bands * rest)
-
-
 def _letters(axes):
     """Keys of a native level's bands: letters in the order of ``axes``, bands in the order of ascending axes."""
     ascending = sorted(axes)
@@ -251,7 +232,7 @@ def _analyse(data, wavelets, modes, axes):
         library = _arrays.library(data)
         keys = ("".join(letters) for letters in itertools.product("ad", repeat=len(axes)))
         return {key: library.empty(tuple(shape), data.dtype, data) for key in keys}
-    if _together(axes, wavelets) and (len(axes) == 1 or _is_compact(data.shape, wavelets, modes, axes, False)):
+    if _together(axes, wavelets):
         along = _modes_along(axes, modes, data.ndim)
         level = _prepare(wavelets[0]._scheme, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
         whole = level.split(data)
@@ -287,7 +268,7 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
             restored[axis] = max(2 * restored[axis] - more, 0)
         first = next(band for band in bands.values() if band is not None)
         return _arrays.library(first).empty(tuple(restored), dtype, first)
-    if _together(axes, wavelets) and (len(axes) == 1 or _is_compact(shape, wavelets, modes, axes, True)):
+    if _together(axes, wavelets):
         along = _modes_along(axes, modes, len(shape))
         level = _prepare(wavelets[0]._scheme, shape, along, _SAMPLES[dtype.char], True, _threads)
         return level.join([bands.get(key) for key in _letters(axes)])
