@@ -1,7 +1,7 @@
 //! Streams with one or a few changes, and checksums that fit: the decoder must refuse or decode them, within bounds.
 //!
-//! Random bytes hardly pass a checksum. So an input is a list of changes to a stream of our own: bytes of a part, whose
-//! checksum is made anew, or characters of the wavelet's text, after which all of them are.
+//! Random bytes hardly pass a checksum. So an input is a list of changes to a valid stream: bytes of a part, or
+//! characters of the wavelet's text. The checksums are recomputed.
 #![no_main]
 
 use lifting_codec::block::Passes;

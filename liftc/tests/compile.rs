@@ -170,7 +170,8 @@ fn kernels_in_dialects() {
         assert_eq!(written.matches(text).count(), 4, "{written}");
     }
     for word in ["c", "rust"] {
-        ir(&format!("--schedule warp --dialect {word}")).fails(1, "it runs in many threads; use the single-threaded `rows` schedule");
+        ir(&format!("--schedule warp --dialect {word}"))
+            .fails(1, "it runs in many threads; use the single-threaded `rows` schedule");
     }
     let help = bench.run("--help").ok().stdout;
     for dialect in lifting_codegen::back::DIALECTS {

@@ -42,7 +42,8 @@ pub struct Problem {
     pub gain_shift: u32,
     /// Whether analysis doubles a lone sample at an odd position, as JPEG 2000 does.
     pub double_lone_odd: bool,
-    /// Whether this is an adjoint ([`Problem::adjoint`]): its synthesis then doubles a lone sample, its analysis halves it.
+    /// Whether this is an adjoint ([`Problem::adjoint`]). Its synthesis doubles a lone
+    /// sample, its analysis halves it.
     pub is_adjoint: bool,
     /// Whether the first and last sample of each line of several are doubled before the steps and halved after them,
     /// along each axis of a level. Adjoints need this ([`adjoint::Border::DoubledEnds`]).

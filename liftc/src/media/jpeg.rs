@@ -5,7 +5,7 @@
 //! code words valid, scans must have exactly their blocks, and an end marker must follow. What passes is what a
 //! checksum would tell, but for damage to values that remain valid.
 
-/// Blocks are 8 × 8 coefficients, the first of which is DC.
+/// Coefficients of a block, 8 × 8; the first one is DC.
 const COEFFICIENTS: usize = 64;
 
 /// Fault, and the byte where it was found.
@@ -345,7 +345,7 @@ impl Table {
     }
 }
 
-/// What carries over from block to block.
+/// Decoder state between blocks.
 struct State {
     /// DC values.
     predicted: [i32; 4],
@@ -423,7 +423,7 @@ impl Bits<'_> {
         Err(self.fault(if self.count < 16 { "a scan ends too early" } else { "a code word is invalid" }))
     }
 
-    /// Value of so many bits: T.81, figure F.12.
+    /// Signed value of the next `bits` bits (T.81, figure F.12).
     fn signed(&mut self, bits: u32) -> Result<i32, Damage> {
         if bits == 0 {
             return Ok(0);
@@ -446,7 +446,7 @@ impl Bits<'_> {
         Ok(())
     }
 
-    /// Where the data ends: all whole bytes have to be taken, and a marker has to follow.
+    /// End of the data: all whole bytes must be read, and a marker must follow.
     fn end(&mut self) -> Result<usize, Damage> {
         self.fill();
         if self.count >= 8 {
