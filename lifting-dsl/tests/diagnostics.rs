@@ -232,6 +232,20 @@ const CASES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "advice",
+        &[
+            "i:odd -= (even[0] + even[1])/3;",
+            "i:odd -= even[0]/8;",
+            "i:odd -= even[0]/1000;",
+            "odd -= median(even[0], even[1]);",
+            "boundary half-symmetric; odd -= even[0];",
+            "odd -= even[0] ‹‹ 1;",
+            "odd -= even[0] ›› 1;",
+            "wavelet _x { domain real; odd -= even[0]; } wavelet x { domain real; odd -= even[0]; }",
+            "wavelet w { domain real; odd -= even[0]; } wavelet W { domain real; odd -= even[0]; }",
+        ],
+    ),
+    (
         "several",
         &["wavelet a {
     domain reel;

@@ -166,7 +166,7 @@ pub enum PlanError {
         strides: Vec<isize>,
     },
     /// A slice that is too short.
-    #[error("{what} needs {needed} samples for shape {shape:?}, but the slice has {got}")]
+    #[error("{what}: shape {shape:?} needs {needed} samples, but the slice has {got}")]
     TooShort {
         /// The buffer.
         what: &'static str,
@@ -179,7 +179,7 @@ pub enum PlanError {
     },
     /// A slice longer than data without gaps: probably a wrong array.
     #[error(
-        "{what} has {needed} samples for shape {shape:?}, but the slice has {got}: pass only that part, \
+        "{what}: shape {shape:?} has {needed} samples, but the slice has {got}: pass only that part, \
          `&slice[..{needed}]`"
     )]
     TooLong {

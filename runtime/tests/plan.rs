@@ -363,7 +363,7 @@ fn mistakes_are_reported() {
     {
         let error = error.unwrap_err();
         assert!(matches!(error, PlanError::TooLong { needed: 81, got: 82, .. }));
-        assert!(text(error).contains("has 81 samples for shape [9, 9], but the slice has 82"));
+        assert!(text(error).contains("shape [9, 9] has 81 samples, but the slice has 82"));
     }
     let mut corner = vec![0.0; 26];
     assert!(matches!(plan.inverse_to(1, &data, &mut corner), Err(PlanError::TooLong { needed: 25, got: 26, .. })));

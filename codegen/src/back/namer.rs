@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+pub use lifting_dsl::c_identifier as identifier;
+
 /// Gives unique names.
 pub struct Namer {
     reserved: BTreeSet<&'static str>,
@@ -39,24 +41,6 @@ impl Namer {
         };
         self.scopes.last_mut().expect("a scope is open").insert(name.clone());
         name
-    }
-}
-
-/// The nearest identifier that is valid in C, C++ and Rust: ASCII letters, digits and `_`, without a leading digit and
-/// without leading or doubled underscores, which these languages reserve.
-pub fn identifier(wish: &str) -> String {
-    let mut out = String::with_capacity(wish.len());
-    for c in wish.chars() {
-        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
-        if c != '_' || !(out.is_empty() || out.ends_with('_')) {
-            out.push(c);
-        }
-    }
-    let out = out.trim_end_matches('_');
-    match out.chars().next() {
-        None => "x".into(),
-        Some(c) if c.is_ascii_digit() => format!("x{out}"),
-        Some(_) => out.into(),
     }
 }
 

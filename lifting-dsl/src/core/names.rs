@@ -25,6 +25,24 @@ pub(crate) fn name_fault(name: &str) -> Option<(&'static str, String)> {
     }
 }
 
+/// The nearest identifier that is valid in C, C++ and Rust: ASCII letters, digits and `_`, without a leading digit and
+/// without leading, trailing or doubled underscores, which these languages reserve.
+pub fn c_identifier(wish: &str) -> String {
+    let mut out = String::with_capacity(wish.len());
+    for c in wish.chars() {
+        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+        if c != '_' || !(out.is_empty() || out.ends_with('_')) {
+            out.push(c);
+        }
+    }
+    let out = out.trim_end_matches('_');
+    match out.chars().next() {
+        None => "x".into(),
+        Some(c) if c.is_ascii_digit() => format!("x{out}"),
+        Some(_) => out.into(),
+    }
+}
+
 /// The length of the identifier that `text` begins with: a Rust identifier, keywords included.
 pub(crate) fn identifier(text: &str) -> Option<usize> {
     let start = |c: char| c == '_' || unicode_ident::is_xid_start(c);

@@ -154,7 +154,8 @@ pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
             let message = format!("unexpected {what} `{shown}`");
             let diagnostic = Diagnostic::error("L0001", message, span, "not part of the language");
             sink.push(match first {
-                '<' => diagnostic.help("multiply by a power of two instead of shifting left"),
+                '<' | '‹' | '«' | '≪' => diagnostic.help("multiply by a power of two instead of shifting left"),
+                '›' | '»' => diagnostic.help("write `>>`"),
                 '^' => diagnostic.help("write powers out as products"),
                 '\'' | '"' => diagnostic.help("write words without quotes"),
                 '#' => diagnostic.help("comments start with `//`"),

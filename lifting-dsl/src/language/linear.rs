@@ -103,7 +103,7 @@ impl Reducer<'_> {
                                 product_span.to(factor.span),
                                 "divided here",
                             )
-                            .help("scale the weights to whole numbers and shift: `(… + 2) >> 2` divides by 4"),
+                            .help(integer_division(operand.as_ref())),
                         );
                     }
                     product = match (product, operand) {
@@ -266,7 +266,8 @@ impl Reducer<'_> {
             } else if let Some(better) = did_you_mean(&name.text, FUNCTIONS) {
                 diagnostic.help(format!("did you mean `{better}`?"))
             } else {
-                diagnostic.help("the functions are `sqrt` and `f64`")
+                diagnostic
+                    .help("a step is a weighted sum of samples; the functions are `sqrt` and `f64`, of constants only")
             });
             for arg in args {
                 self.linear(arg, place);
@@ -309,6 +310,22 @@ impl Reducer<'_> {
             }
         });
         None
+    }
+}
+
+/// The remedy for a division in the integer domain.
+fn integer_division(divisor: Option<&Linear>) -> String {
+    let constant: Option<i32> =
+        divisor.filter(|d| d.taps.is_empty()).and_then(|d| crate::language::constant::as_i32(&d.constant).flatten());
+    match constant {
+        Some(n @ 2..) if n & (n - 1) == 0 => {
+            format!("shift instead: `(… + {}) >> {}` divides by {n}", n / 2, n.trailing_zeros())
+        }
+        Some(n @ 2..=256) => format!(
+            "integer steps divide by powers of two only: `({}*(…) + 128) >> 8` comes close to a division by {n}",
+            (256 + n / 2) / n
+        ),
+        _ => "scale the weights to whole numbers and shift: `(… + 2) >> 2` divides by 4".into(),
     }
 }
 

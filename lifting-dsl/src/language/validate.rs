@@ -4,6 +4,7 @@ mod body;
 
 use crate::core::body::Body;
 use crate::core::diag::Diagnostic;
+use crate::core::names::c_identifier;
 use crate::core::scheme::*;
 use crate::core::span::Span;
 use crate::core::weight::{in_range, invertible};
@@ -62,9 +63,11 @@ pub fn compile(source: &str) -> Result<Compiled, Vec<Diagnostic>> {
 fn file_schemes(file: &ast::File, source: &str, sink: &mut Sink) -> Vec<Scheme> {
     let mut arithmetic = Arithmetic::default();
     let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut prefixes: BTreeMap<String, &Word> = BTreeMap::new();
     let mut schemes = Vec::new();
     for w in &file.wavelets {
         if !w.name.text.is_empty() {
+            alike(&mut prefixes, &w.name, sink);
             once(names.get(w.name.text.as_str()), &w.name, "L0202", "wavelet", sink);
             names.entry(&w.name.text).or_insert(w.name.span);
         }
@@ -84,6 +87,22 @@ fn once(first: Option<&Span>, again: &Word, code: &'static str, what: &str, sink
         let message = format!("{what} `{}` is declared twice", again.text);
         sink.push(Diagnostic::error(code, message, again.span, "declared again").note(*first, "first declared here"));
     }
+}
+
+/// Warns of wavelets whose C names or macros are equal. Macros are in capitals.
+fn alike<'w>(prefixes: &mut BTreeMap<String, &'w Word>, name: &'w Word, sink: &mut Sink) {
+    let prefix = c_identifier(&name.text);
+    let first = *prefixes.entry(prefix.to_uppercase()).or_insert(name);
+    if first.text == name.text {
+        return;
+    }
+    let message = if c_identifier(&first.text) == prefix {
+        format!("wavelets `{}` and `{}` share the C prefix `{prefix}`", first.text, name.text)
+    } else {
+        format!("wavelets `{}` and `{}` differ by case alone in C", first.text, name.text)
+    };
+    let diagnostic = Diagnostic::warning("L0907", message, name.span, "alike in C").note(first.span, "the other one");
+    sink.push(diagnostic.help("rename one of them, or compile them apart, each with a prefix of its own"));
 }
 
 /// Reports a repeated statement that is allowed once.
@@ -209,7 +228,7 @@ fn border_rule(word: &Word, sink: &mut Sink) -> Option<Boundary> {
         let names = Boundary::ALL.map(Boundary::name);
         sink.push(match word.text.as_str() {
             "reflect" | "mirror" => diagnostic.help("PyWavelets' `reflect` is `whole-symmetric` here"),
-            "symmetric" => diagnostic.help(
+            "symmetric" | "half-symmetric" | "half-sample-symmetric" | "half" => diagnostic.help(
                 "`whole-symmetric` reflects about the border sample itself; half-sample symmetry is not supported",
             ),
             "periodization" | "wrap" | "circular" => diagnostic.help("did you mean `periodic`?"),
