@@ -13,12 +13,12 @@ use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Expr, Kernel, Literal, ParamId, Place, Scalar, Space};
 use lifting_dsl::extension::Extension;
 
-/// Direction of samples.
+/// The extension or its adjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// From the line to its extension.
+    /// Fills the extension from the line.
     Out,
-    /// The adjoint: from the extension back to the line, where samples are added.
+    /// The adjoint: adds the extension to the line.
     Back,
 }
 

@@ -21,7 +21,7 @@ pub struct Slab<'a> {
     pub pairs: i32,
     /// Row pair of its first two rows.
     pub front: LocalId,
-    /// Whether it reaches above or below the image (warp-uniform).
+    /// Whether the slab reaches above or below the image (warp-uniform).
     pub at_edge: LocalId,
     /// A lane's columns, row after row.
     pub samples: LocalId,

@@ -217,8 +217,8 @@ impl Source {
     }
 }
 
-/// Whether rows are loaded as vectors, and otherwise the position of each column's sample. In analysis, columns are
-/// taken [`beside`] those of other lanes.
+/// Whether rows are loaded as vectors, and the position of each column's sample for rows that are not. In analysis,
+/// columns interleave with those of other lanes ([`beside`]).
 pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalId>) {
     let vectors = frame.vectors(b);
     let served: Vec<LocalId> = (0..frame.lanes.held.columns()).map(|_| b.declare("served", Scalar::I32)).collect();

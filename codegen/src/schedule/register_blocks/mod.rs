@@ -35,9 +35,9 @@ pub enum Build {
     Exchange,
     /// Samples in shared memory.
     Shared,
-    /// Stores what it loads, without any step. No transform.
+    /// Stores the loaded samples without lifting: not a transform.
     Moves,
-    /// Loads nothing and stores next to nothing. No transform.
+    /// Lifts with almost no memory accesses: not a transform.
     Lifts,
 }
 

@@ -155,7 +155,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         let first = b.let_("first_strip", Scalar::I32, first);
         let base = b.let_("first_base", Scalar::I32, base_of(first.into()));
         let last = Expr::from(base) + ((together - 1) * strip_columns + 32 * c);
-        // A doubled end is not inside.
+        // A strip with a doubled end counts as a border strip.
         let doubled = i32::from(options.doubled_ends);
         let inside = Expr::from(base).ge(start.clone() + doubled).and((last + doubled).le(end()));
         b.if_else(
@@ -204,7 +204,7 @@ struct Strip<'a> {
     lanes: &'a Lanes,
     line: LocalId,
     aligned: bool,
-    /// Whether it certainly lies within the row.
+    /// Whether the strip is known to lie within the row.
     inside: bool,
 }
 

@@ -34,7 +34,7 @@ pub fn needs_pairs(scheme: &Scheme, options: Options) -> bool {
 
 /// Parameters that both kernels derive from a scheme.
 struct Line {
-    /// With the border rule that the steps read.
+    /// The options, with border rule `zero` if every step stays within its pair.
     options: Options,
     arith: Arithmetic,
     border: Border,

@@ -55,7 +55,7 @@ impl Shape {
     }
 }
 
-/// More than any device has; a product of two numbers of walks fits 32 bits.
+/// Bound above any real device; the product of two walk counts still fits 32 bits.
 const MAX_MULTIPROCESSORS: u32 = 1024;
 const NAME: &str = "vertical_registers";
 
@@ -180,7 +180,8 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     Ok(kernel)
 }
 
-/// Row pairs of a chunk: as many as keep the device busy, up to `longest`. `name` may bind parts of it to variables.
+/// Row pairs of a chunk: few enough to keep the device busy, at most `longest` unless the grid would be too high.
+/// `name` may bind parts of it to variables.
 fn chunk(pass: &Pass, pairs: Expr, shape: Shape, longest: i32, mut name: impl FnMut(&str, Expr) -> Expr) -> Expr {
     let (lanes, wanted) = (32 * shape.columns as i32, shape.walks as i32);
     let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;

@@ -29,9 +29,9 @@
 //! require this ([`RowAlignment`]). The other kernel takes any rows. It also copies whole vectors, from the preceding
 //! aligned address. Lanes then take their samples out of the ring buffer one by one, as both kernels do at the borders,
 //! and store one by one. A table, made once for each strip, has the sample that a lane takes for each column. In
-//! registers, or recomputed for each row, it would cost every strip what only a few need. Under `periodic`, columns
-//! beyond the border are copied from the other side. Loaded rows must then be aligned and their width a multiple of a
-//! lane's columns, or [`Fit::accepts`] refuses.
+//! registers, or recomputed for each row, it would slow down every strip, and only a few need it. Under `periodic`,
+//! columns beyond the border are copied from the other side. Loaded rows must then be aligned and their width a
+//! multiple of a lane's columns, or [`Fit::accepts`] refuses.
 //!
 //! The plan's axis order puts vertical lifting before or after horizontal. Synthesis is this walk over four band
 //! streams.
@@ -211,7 +211,7 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleEr
          flight; results lag {delay} pairs; border rule {}.",
         shape.columns, shape.ring, options.boundary
     ));
-    // With the border rule that the steps read.
+    // Border rule `zero` if no step reads beyond a border.
     let options = plan.options;
     let params = Params::declare(b, options);
     let ring = b.shared("ring", options.sample, shape.warps * shape.ring * slot_len as u32);

@@ -16,7 +16,7 @@
 //! Synthesis undoes the axes in reverse. A delay line holds the samples of the eight bands that a warp loads, rows with
 //! their halo. Finished planes pass through shared memory for the columns, and again for the rows. Three parts of
 //! shared memory take turns, so that the columns of one plane and the rows of the other are lifted together: three
-//! barriers a pair. If they do not fit, planes take turns, with four barriers. Other axis orders are for other
+//! barriers a pair. If they do not fit, planes take turns, with four barriers. Other axis orders need other
 //! schedules.
 //!
 //! Planes are loaded into registers two ahead, as soon as the previous pair has been consumed.

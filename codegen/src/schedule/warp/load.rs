@@ -7,7 +7,7 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Border, Form, PHASES, Row, RowAlignment, Runs, Sink, Source, served_column};
 use lifting_dsl::Boundary;
 
-/// Samples that a lane of 8 columns requests at once when it gathers for packed form: as many as its registers hold.
+/// Samples in flight when a lane of 8 columns gathers for packed form; its registers hold no more.
 const GATHERED_AT_ONCE: u32 = 56;
 
 impl Tile<'_> {
