@@ -15,8 +15,8 @@
 //! lifting keeps. So the first level's results also continue beyond the border, as an extension E of its low band x of
 //! n rows. Under `whole-symmetric`, with the first position even, E is the reflection about the first row that the
 //! second level needs. With an odd number of rows, E also reflects about the last row. With an even number, the image's
-//! last row is not in the low band, and E repeats the last one: E[n + i] = x[n - 1 - i]. The second level needs x[n - 2
-//! - i], which is E[n + i + 1]. So beyond that border everything moves by one: the second level is a step behind the
+//! last row is not in the low band, and E repeats the last one: E[n + i] = x[n - 1 - i]. The second level needs
+//! x[n - 2 - i], which is E[n + i + 1]. So beyond that border everything moves by one: the second level is a step behind the
 //! first, and takes a row later. Columns need no extension. Rows are whole vectors, so the first and last lane find
 //! mirror images among their own columns, at either level. Under `periodic`, E repeats, as required.
 //!
