@@ -16,9 +16,9 @@
 //! n rows. Under `whole-symmetric`, with the first position even, E is the reflection about the first row that the
 //! second level needs. With an odd number of rows, E also reflects about the last row. With an even number, the image's
 //! last row is not in the low band, and E repeats the last one: E[n + i] = x[n - 1 - i]. The second level needs
-//! x[n - 2 - i], which is E[n + i + 1]. So beyond that border everything moves by one: the second level is a step behind
-//! the first, and takes a row later. Columns need no extension. Rows are whole vectors, so the first and last lane find
-//! mirror images among their own columns, at either level. Under `periodic`, E repeats, as required.
+//! x[n - 2 - i], which is E[n + i + 1]. So beyond that border everything moves by one: the second level is a step
+//! behind the first, and takes a row later. Columns need no extension. Rows are whole vectors, so the first and last
+//! lane find mirror images among their own columns, at either level. Under `periodic`, E repeats, as required.
 //!
 //! Synthesis is this walk backwards. Rows of the bands of both levels arrive in the ring buffer, and the second level
 //! is lifted first. The first level takes the two resulting rows of the low band with the next row pairs of its own
