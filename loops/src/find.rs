@@ -66,6 +66,7 @@ pub enum Along {
     Both,
 }
 
+/// No loop: other architectures have none yet.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
     None
