@@ -151,7 +151,9 @@ fn opencl_benchmark() {
         bench.run(&format!("transform {device}.npy --inverse --device {device} -o {device}.png")).ok();
     }
     assert!(bench.read("cpu.npy") == bench.read("opencl.npy") && bench.read("cpu.png") == bench.read("opencl.png"));
-    bench.run("transform camera.png -w dd137 --device opencl --threads 1 -o a.npy").fails(2, "--threads needs the CPU");
+    bench
+        .run("transform camera.png -w dd137 --device opencl --threads 1 -o a.npy")
+        .fails(2, "--threads is for the CPU");
 }
 
 /// The codec's table has a row per coding, and pictures are reconstructed.

@@ -74,7 +74,7 @@ fn functions_for_a_shape() {
         ("legall53 --shape 0x5", "write the lengths of the axes"),
         ("legall53 --shape 5x5 --axes 2", "axes"),
         ("db2 --shape 63x64", "the periodic border rule needs an even number"),
-        ("legall53 --sample i32 --shape 9x9 --pitch 6", "begin at multiples of 4 bytes"),
+        ("legall53 --sample i32 --shape 9x9 --pitch 6", "invalid --pitch 6: i32 needs a multiple of 4 bytes"),
     ] {
         bench.run(line).fails(2, said);
     }

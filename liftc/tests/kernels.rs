@@ -73,7 +73,7 @@ fn mistakes_are_reported() {
         ("kernels -w cdf97 --shape 64 --schedule stream", "the level transforms one axis"),
         ("kernels -w cdf97 --shape 63x65 --boundary periodic", "the periodic border rule needs an even number"),
         ("kernels -w nope --shape 64x64", "no wavelet `nope` in the catalogue"),
-        ("kernels -w cdf97 --shape 64x64 --pitch 30", "begin at multiples of 4 bytes"),
+        ("kernels -w cdf97 --shape 64x64 --pitch 30", "invalid --pitch 30: f32 needs a multiple of 4 bytes"),
         ("kernels -w cdf97", "--shape <HxW>"),
         ("kernels -w cdf97 --shape 64x64 -o no/such/folder/k.cu", "no/such/folder"),
         ("kernels -w cdf97 --shape 18446744073709551615x9", "more samples than this machine can index"),

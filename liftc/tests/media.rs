@@ -337,14 +337,15 @@ fn damaged_jpegs_are_refused() {
         });
         assert!(found.count() > 40, "{name}");
         let cut = &jpeg[..scan + (jpeg.len() - scan) / 2];
-        let run = bench.write("cut.jpg", cut).run("encode cut.jpg -o cut.lpc");
+        let out = format!("{name}.lpc");
+        let run = bench.write("cut.jpg", cut).run(&format!("encode cut.jpg -o {out}"));
         run.fails(1, "cut.jpg: the JPEG is damaged");
-        assert!(!bench.exists("cut.lpc"));
+        assert!(!bench.exists(&out));
         bench.run("transform cut.jpg -w legall53 -o cut.npy").fails(1, "the JPEG is damaged");
         let run = bench.run("transform cut.jpg -w legall53 -o cut.npy --salvage").ok();
         assert!(run.stderr.contains("and parts of it may be wrong"), "{}", run.stderr);
-        bench.run("encode cut.jpg -o cut.lpc --salvage").fails(1, "cannot be encoded without loss");
-        bench.run("encode cut.jpg -o cut.lpc --salvage --quality 60").ok();
+        bench.run(&format!("encode cut.jpg -o {out} --salvage")).fails(1, "cannot be encoded without loss");
+        bench.run(&format!("encode cut.jpg -o {out} --salvage --quality 60")).ok();
     }
 }
 
