@@ -12,7 +12,15 @@ fn wavelet(name: &str) -> Scheme {
 
 fn request<'a>(scheme: &'a Scheme, samples: &'a [Scalar]) -> Request<'a> {
     let gain = scheme.profiles().iter().any(|p| p.gain_shift > 0);
-    Request { scheme, boundary: scheme.boundary(), samples, gain, profile: None, command: "liftc x.lift -o kernels/" }
+    Request {
+        scheme,
+        boundary: scheme.boundary(),
+        samples,
+        gain,
+        profile: None,
+        prefix: None,
+        command: "liftc x.lift -o kernels/",
+    }
 }
 
 /// The text without the version, which changes more often than anything else.

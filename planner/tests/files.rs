@@ -133,8 +133,15 @@ fn written(cases: &[Case], scheme: &Scheme) -> Written {
     let transforms: Vec<Fixed> = cases.iter().enumerate().map(|(i, case)| case.fixed(&format!("c{i}"))).collect();
     let mut samples: Vec<_> = cases.iter().map(|case| scalar_of(case.sample)).collect();
     samples.dedup();
-    let request =
-        Request { scheme, boundary: scheme.boundary(), samples: &samples, gain: false, profile: None, command: "test" };
+    let request = Request {
+        scheme,
+        boundary: scheme.boundary(),
+        samples: &samples,
+        gain: false,
+        profile: None,
+        prefix: None,
+        command: "test",
+    };
     let file = fixed(&request, &transforms, &tuning).expect("there are programs");
     let prototypes = declarations(&request, &transforms, &tuning).expect("there are programs");
     let with_program = |fixed: Fixed| {

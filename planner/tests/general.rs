@@ -187,7 +187,8 @@ fn all_launches<T: Sample + Element>(
     let gain = scheme.domain() == Domain::Integer;
     // The catalogue's wavelets of JPEG 2000 follow it if columns come first.
     let profile = scheme.profile(Format::Jpeg2000).filter(|_| columns_first);
-    let request = Request { scheme: &scheme, boundary, samples: &samples, gain, profile, command: "test" };
+    let request =
+        Request { scheme: &scheme, boundary, samples: &samples, gain, profile, prefix: None, command: "test" };
     let how = General { count, columns_first, tuning: &tuning };
     let file = general(&request, &how).unwrap_or_else(|e| panic!("{name}: {e}"));
     let legal: Vec<&Case> = cases
@@ -371,8 +372,15 @@ fn large_shapes_launch_like_plans() {
         let scheme = wavelet(name);
         let samples = [scalar_of(sample)];
         let boundary = scheme.boundary();
-        let request =
-            Request { scheme: &scheme, boundary, samples: &samples, gain: false, profile: None, command: "test" };
+        let request = Request {
+            scheme: &scheme,
+            boundary,
+            samples: &samples,
+            gain: false,
+            profile: None,
+            prefix: None,
+            command: "test",
+        };
         let file =
             general(&request, &General { count: Count::All, columns_first: false, tuning: &tuning }).expect("a file");
         let cases = [

@@ -24,6 +24,7 @@ fn program_of(
         samples: &[sample],
         gain: scheme.domain() == Domain::Integer,
         profile,
+        prefix: None,
         command: "test",
     };
     let text = emit::c(&request).expect("the wavelet can be emitted");
@@ -121,6 +122,7 @@ fn a_program_of_cpp_calls_it() {
         samples: &[Scalar::I16],
         gain: false,
         profile: None,
+        prefix: None,
         command: "test",
     };
     let text = emit::c(&request).unwrap();
@@ -219,6 +221,7 @@ fn bad_arguments_are_refused() {
         samples: &[Scalar::I16],
         gain: true,
         profile: None,
+        prefix: None,
         command: "test",
     };
     let text = emit::c(&request(Boundary::Periodic)).unwrap();
@@ -266,4 +269,73 @@ int main(void)
 }
 "#;
     gcc.build(&[("emitted.c", &text), ("emitted.h", &header), ("main.c", main)]).run(&[]);
+}
+
+/// Two wavelets with names of the file's own functions, variables and types, two sample types, and a second copy under
+/// another prefix: all C files are one translation unit.
+#[test]
+fn files_of_one_unit() {
+    let names = ["level", "columns", "step", "check", "sweep", "dense"];
+    let mut files = Vec::new();
+    let mut main = String::new();
+    for (i, name) in names.into_iter().enumerate() {
+        let scheme = integer(name, testing::legall53());
+        for prefix in [None, Some(format!("{name}_edge"))] {
+            let boundary = if prefix.is_some() { Boundary::Edge } else { Boundary::WholeSymmetric };
+            let (samples, prefix) = (&[Scalar::I16, Scalar::I32], prefix.as_deref());
+            let request =
+                Request { scheme: &scheme, boundary, samples, gain: i == 0, profile: None, prefix, command: "test" };
+            let own = prefix.unwrap_or(name);
+            main += &format!("#include \"{own}.h\"\n#include \"{own}.c\"\n");
+            files.push((format!("{own}.c"), emit::c(&request).expect("the wavelet can be emitted")));
+            files.push((format!("{own}.h"), emit::header(&request, &[&emit::C])));
+        }
+    }
+    main += "int main(void)\n{\n    return step_scratch_bytes_i16(NULL) == 0 ? 0 : 1;\n}\n";
+    files.push(("main.c".into(), main));
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
+    Compiler::gcc(&["-O0", "-Wmissing-prototypes", "-Wcast-align=strict"]).build(&files).run(&[]);
+    Compiler::gxx(&["-O0"]).build(&files).run(&[]);
+    // Each file alone, without its header.
+    let alone = [files[0], ("main.c", "#include \"level.c\"\nint main(void)\n{\n    return 0;\n}\n")];
+    Compiler::gcc(&["-O0", "-Wmissing-prototypes", "-Wcast-align=strict"]).build(&alone).run(&[]);
+}
+
+/// Options that change results are refused: at compile time if a macro tells, otherwise at run time.
+#[test]
+fn fast_math_is_refused() {
+    let scheme = cdf97();
+    let samples = &[Scalar::F32, Scalar::F64];
+    let boundary = Boundary::WholeSymmetric;
+    let request =
+        Request { scheme: &scheme, boundary, samples, gain: false, profile: None, prefix: None, command: "test" };
+    let text = emit::c(&request).expect("the wavelet can be emitted");
+    let header = emit::header(&request, &[&emit::C]);
+    assert!(header.contains("Compile without -ffast-math") && text.contains("Compile without -ffast-math"));
+    let call = |s: &str, t: &str| {
+        format!(
+            "{{ static {t} a[64] = {{1}}, b[64], c[1 << 20]; cdf97_shape s = cdf97_image(8, 8, 1);\n        \
+               code += cdf97_forward_{s}(&s, a, b, c); }}\n"
+        )
+    };
+    let main = format!(
+        "#include <stdio.h>\n#include \"cdf97.h\"\n#include \"cdf97.c\"\nint main(void)\n{{\n    int code = 0;\n    {}    {}    \
+         printf(\"%d\", code);\n    return 0;\n}}\n",
+        call("f32", "float"),
+        call("f64", "double")
+    );
+    let files = [("cdf97.c", &*text), ("cdf97.h", &*header), ("main.c", &*main)];
+    let run = |compiler: &Compiler| String::from_utf8(compiler.build(&files).run(&[])).unwrap();
+    assert_eq!(run(&Compiler::gcc(&["-O2", "-march=native", "-ffp-contract=fast"])), "0");
+    for option in ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"] {
+        assert!(!Compiler::gcc(&[option]).accepts(&format!("{text}\nint main(void) {{ return 0; }}\n")), "{option}");
+    }
+    let Some(clang) = Compiler::clang(&["-O2"]) else { return };
+    assert_eq!(run(&clang), "0");
+    for option in ["-ffp-contract=fast", "-fassociative-math"] {
+        let more = ["-fno-signed-zeros", "-fno-trapping-math", "-mfma", "-mno-avx512f"];
+        let options: Vec<&str> = ["-O2", option].into_iter().chain(more).collect();
+        let clang = Compiler::clang(&options).expect("it is installed");
+        assert_eq!(run(&clang), "18", "{option}");
+    }
 }

@@ -72,8 +72,15 @@ fn cuda_is_the_compilers_text() {
     use lifting_planner::{Machine, Schedule, Tuning};
     let command = "lifting! { wavelet dd137 … }";
     let samples = natural_samples(edge::dd137.domain());
-    let request =
-        Request { scheme: &edge::dd137, boundary: Boundary::Edge, samples, gain: true, profile: None, command };
+    let request = Request {
+        scheme: &edge::dd137,
+        boundary: Boundary::Edge,
+        samples,
+        gain: true,
+        profile: None,
+        prefix: None,
+        command,
+    };
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
     assert_eq!(*edge::dd137::CUDA, general(&request, &how).unwrap().text);

@@ -472,7 +472,8 @@ fn emitted_files() {
         let scheme = catalogue::find(name).unwrap();
         let gain = scheme.domain() == Domain::Integer;
         let profile = scheme.profile(Format::Jpeg2000).filter(|_| jpeg2000);
-        let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, profile, command: "test" };
+        let request =
+            Request { scheme: &scheme, boundary, samples: &[sample], gain, profile, prefix: None, command: "test" };
         let text = emit::opencl(&request).unwrap_or_else(|e| panic!("{name}: {e}")).text;
         let header = emit::header(&request, &[&emit::OPENCL]);
         let upper = scheme.name().to_uppercase();

@@ -66,7 +66,7 @@ fn sample(scheme: &Scheme, turn: usize) -> Scalar {
 
 fn request<'a>(scheme: &'a Scheme, samples: &'a [Scalar]) -> Request<'a> {
     let gain = scheme.domain() == Domain::Integer;
-    Request { scheme, boundary: scheme.boundary(), samples, gain, profile: None, command: "test" }
+    Request { scheme, boundary: scheme.boundary(), samples, gain, profile: None, prefix: None, command: "test" }
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn wavelet(name: &str) -> Scheme {
 
 fn text(scheme: &Scheme, boundary: Boundary, samples: &[Scalar]) -> String {
     let gain = scheme.domain() == Domain::Integer;
-    emit::rust(&Request { scheme, boundary, samples, gain, profile: None, command: "test" })
+    emit::rust(&Request { scheme, boundary, samples, gain, profile: None, prefix: None, command: "test" })
         .expect("the wavelet can be emitted")
 }
 
@@ -54,7 +54,8 @@ fn profiles() {
         let (scheme, boundary) = (wavelet(name), Boundary::WholeSymmetric);
         let (gain, profile) = (scheme.domain() == Domain::Integer, scheme.profile(Format::Jpeg2000));
         assert!(profile.is_some(), "{name} is a wavelet of JPEG 2000");
-        let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, profile, command: "test" };
+        let request =
+            Request { scheme: &scheme, boundary, samples: &[sample], gain, profile, prefix: None, command: "test" };
         let program = program(&emit::rust(&request).expect("the wavelet can be emitted"), Boundary::Edge, sample);
         let run = |input: &[u8]| program.run_with(&["driver"], input);
         equals_oracle::check_jpeg2000(&scheme, sample, &program.compiler(), run);

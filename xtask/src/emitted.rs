@@ -255,7 +255,8 @@ pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result
         for (boundary, samples) in variants(index, scheme, full) {
             let gain = scheme.profiles().iter().any(|p| p.gain_shift > 0);
             let command = format!("liftc {} --boundary {boundary}", entry.file);
-            let request = Request { scheme, boundary, samples: &samples, gain, profile: None, command: &command };
+            let request =
+                Request { scheme, boundary, samples: &samples, gain, profile: None, prefix: None, command: &command };
             let in_plans = if full { &samples[..] } else { stand_for_all(scheme, boundary, &samples) };
             let name = format!("{}-{boundary}", entry.name);
             let mut one = write((folder, record), &name, &request, (in_plans, full))?;
@@ -278,7 +279,15 @@ pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result
         let scheme = scheme.ok_or_else(|| format!("{file} has no wavelet {name}"))?;
         let (boundary, command) = (Boundary::Periodic, format!("liftc {file}"));
         let in_files = emit::natural_samples(scheme.domain());
-        let request = Request { scheme, boundary, samples: in_files, gain: false, profile: None, command: &command };
+        let request = Request {
+            scheme,
+            boundary,
+            samples: in_files,
+            gain: false,
+            profile: None,
+            prefix: None,
+            command: &command,
+        };
         emitted.push(write((folder, record), &emitted_name, &request, (samples, full))?);
     }
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }

@@ -29,7 +29,15 @@ pub struct Planned {
 pub fn write((folder, record): (&Path, &Record), scheme: &Scheme) -> Result<(Vec<Planned>, Vec<Usage>), String> {
     let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", scheme.name());
     let (natural, boundary) = (emit::natural_samples(scheme.domain()), scheme.boundary());
-    let request = Request { scheme, boundary, samples: &natural[..1], gain: false, profile: None, command: "liftc" };
+    let request = Request {
+        scheme,
+        boundary,
+        samples: &natural[..1],
+        gain: false,
+        profile: None,
+        prefix: None,
+        command: "liftc",
+    };
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     let sample = sample_of(natural[0]).expect("files are for sample types");
     let transform = |(shape, levels): ([usize; 2], u32)| {

@@ -12,6 +12,8 @@ pub const PRELUDE: &str = "\
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize(\"fp-contract=off\")
+#elif defined(_MSC_VER)
+#pragma fp_contract(off)
 #endif
 
 #include <stdbool.h>
@@ -33,8 +35,12 @@ typedef char check_conversion_wraps[(int32_t)0xffffffffu == -1 && (int16_t)0x180
 typedef char check_shift_is_arithmetic[(-1 >> 1) == -1 && ((int64_t)-3 >> 1) == -2 ? 1 : -1];
 ";
 
-/// A further check, for files that compute with floats.
+/// Further checks, for files that compute with floats.
 pub const FLOAT_PRELUDE: &str = "\
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__) || \
+    defined(_M_FP_FAST)
+#error \"fast-math changes results: compile without -ffast-math, -Ofast, -funsafe-math-optimizations and /fp:fast\"
+#endif
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 /* 16: affects _Float16 only */
 #error \"floats are evaluated in a wider type: compile for SSE2 (-msse2 -mfpmath=sse)\"
 #endif

@@ -3,7 +3,7 @@
 use super::passes::margin;
 use super::sweep::{Language, Sweeps};
 use super::template::Template;
-use super::{EmitError, Passes, Request};
+use super::{EmitError, Passes, Request, privatised};
 use crate::back::{C, CLike, Dialect};
 use crate::ir::Scalar;
 use lifting_dsl::Boundary;
@@ -101,6 +101,54 @@ size_t @W@_scratch_bytes_@S@(const @W@_shape *shape)
 }
 ";
 
+/// The header's prototypes, for files without it: compilers warn of functions without any.
+const PROTOTYPES: &str = "
+#ifndef @U@_H
+size_t @W@_scratch_bytes_@S@(const @W@_shape *shape);
+int @W@_forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch);
+int @W@_inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch);
+#endif
+";
+
+/// Run-time test for options that change results and define no macro.
+const ROUNDS: &str = "
+/* Whether each operation is rounded once: no fused multiply-add, no other order of additions, no flush to zero. */
+@ROUNDS_TARGET@static int @ROUNDS_NAME@_@S@(void)
+{
+    volatile @T@ near_one = 1 + @NEAR@, square = 1 + 2 * @NEAR@, large = 1 / @NEAR@ / @NEAR@ * 16, one = 1, half = (@T@)0.5;
+    volatile @T@ least = @LEAST@, fused, moved, small;
+    const @T@ a = near_one, b = square, x = large, y = one;
+    fused = a * a - b;
+    moved = (x + y) - x;
+    small = least * half;
+    return fused == 0 && moved == 0 && small + small == least;
+}
+";
+
+const ROUNDS_CHECK: &str = "    if (!rounds_@S@()@ROUNDS_WIDE@) return @U@_FAST_MATH;
+";
+
+/// The test of a sample type, and its call; for AVX-512 functions too, as they have fused multiply-adds.
+fn rounds(t: Template, sample: Scalar, is_wide: bool) -> Template {
+    let [near, least] = match sample {
+        Scalar::F32 => ["(float)0.0001220703125", "FLT_MIN"],
+        Scalar::F64 => ["7.450580596923828125e-9", "DBL_MIN"],
+        _ => return t.with("ROUNDS", "").with("ROUNDS_CHECK", ""),
+    };
+    let t = t.with("NEAR", near).with("LEAST", least);
+    let mut text = t.clone().with("ROUNDS_TARGET", "").with("ROUNDS_NAME", "rounds").fill(ROUNDS);
+    if is_wide {
+        let target = t.fill("@U@_TARGET ");
+        let own = t.clone().with("ROUNDS_TARGET", target).with("ROUNDS_NAME", "rounds_wide").fill(ROUNDS);
+        let other = t.fill("#else\n#define @U@_ROUNDS_WIDE_@S@() 1\n#endif\n");
+        let used = t.fill("#define @U@_ROUNDS_WIDE_@S@() (!has_wide() || rounds_wide_@S@())\n");
+        text += &format!("\n{}{own}{used}{other}", t.fill("#if @U@_WIDE"));
+    }
+    let wide = if is_wide { t.fill(" || !@U@_ROUNDS_WIDE_@S@()") } else { String::new() };
+    let check = t.clone().with("ROUNDS_WIDE", wide).fill(ROUNDS_CHECK);
+    t.with("ROUNDS", text).with("ROUNDS_CHECK", check)
+}
+
 /// Heads of C's and CUDA's transforms, whose arrays are pointers.
 const FORWARD_HEAD: &str = "\
 @EXPORT@int @W@_@P@forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch@STREAM@)
@@ -108,7 +156,7 @@ const FORWARD_HEAD: &str = "\
     int code = check(shape, sizeof(@T@), @MAX_GAIN@);
     if (code != @U@_OK) return code;
     if (signal == NULL || bands == NULL || (scratch == NULL && @W@_@P@scratch_bytes_@S@(shape) > 0)) return @U@_NULL;
-@SWEEP_FORWARD@    @T@ *const box = (@T@ *)scratch;
+@ROUNDS_CHECK@@SWEEP_FORWARD@    @T@ *const box = (@T@ *)scratch;
 ";
 const INVERSE_HEAD: &str = "\
 @EXPORT@int @W@_@P@inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch@STREAM@)
@@ -116,7 +164,7 @@ const INVERSE_HEAD: &str = "\
     int code = check(shape, sizeof(@T@), @MAX_GAIN@);
     if (code != @U@_OK) return code;
     if (signal == NULL || bands == NULL || (scratch == NULL && @W@_@P@scratch_bytes_@S@(shape) > 0)) return @U@_NULL;
-@SWEEP_INVERSE@    @T@ *const box = (@T@ *)scratch;
+@ROUNDS_CHECK@@SWEEP_INVERSE@    @T@ *const box = (@T@ *)scratch;
 ";
 
 const SWEEP_SCRATCH: &str = "    if (sweeps_@S@(shape)) {
@@ -135,7 +183,7 @@ const SWEEP_INVERSE: &str = "    if (sweeps_@S@(shape)) {
     }
 ";
 
-const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_bytes_@S@(shape));
+const CONTEXT: &str = "    @T@ *const evens = (@T@ *)(void *)((char *)scratch + box_bytes_@S@(shape));
     @T@ *const odds = evens + row_samples_@S@(shape);
 ";
 
@@ -144,7 +192,7 @@ const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_byte
 /// # Errors
 /// If no sample type is given, or one is outside the wavelet's domain.
 pub fn c(request: &Request) -> Result<String, EmitError> {
-    request.check()?;
+    request.check_cpu("C")?;
     let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::c(request, *s)).collect::<Result<_, _>>()?;
     let kernels = super::prepared(passes.into_iter().flat_map(|p| p.kernels))?;
     let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
@@ -153,13 +201,15 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let sweeps = Sweeps::new(request, Language::C)?;
     let t = request.template();
 
-    let mut out = request.opening(&super::sweep::schedule(
+    let mut schedule = super::sweep::schedule(
         sweeps.is_some(),
         &[
             "For speed: cc -O3. With gcc, loops are compiled for SSE2, AVX2 and AVX-512; the best runs.",
             "With OpenMP (-fopenmp), threads share the images of a batch, or the strips of an image.",
         ],
-    ));
+    );
+    schedule.extend(request.fast_math("-ffast-math, -ffp-contract=fast or /fp:fast"));
+    let mut out = request.opening(&schedule);
     out.push('\n');
     out += &Dialect::prelude(&C, &kernels);
     if sweeps.is_some() {
@@ -178,6 +228,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
         out += &sweeps.opening(&t, request.boundary);
     }
     let extra = margin(request.scheme).to_string();
+    let mut all = names.clone();
     for (i, (sample, names)) in request.samples.iter().zip(names.chunks(4)).enumerate() {
         let call = |i: usize| format!("{}(\n                ", names[i]);
         let t = common(request, *sample)
@@ -198,8 +249,13 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
             .with("CONTEXT_COPY", "");
         let t = docs(t);
         if let Some(sweeps) = &sweeps {
-            out += &sweeps.transform(request, i, &t, &mut namer)?;
+            let (text, kernels) = sweeps.transform(request, i, &t, &mut namer)?;
+            out += &text;
+            all.extend(kernels);
         }
+        let t = rounds(t, *sample, sweeps.as_ref().is_some_and(|sweeps| sweeps.is_wide(i)));
+        out += &t.fill("@ROUNDS@");
+        out += &t.fill(PROTOTYPES);
         let swept = |text: &str| if sweeps.is_some() { t.fill(text) } else { String::new() };
         let t = t
             .clone()
@@ -222,5 +278,5 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
         out += &request.lone_c(t, *sample).fill(include_str!("transform.c.in"));
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n";
-    Ok(out)
+    Ok(privatised(request, "c", &all, &out))
 }

@@ -1,7 +1,7 @@
 //! `<wavelet>.cu`: kernels, and host functions that launch them.
 
 use super::c::{DEVICE_DOC, common, docs, periodic_check, pointers, prototypes, sample_type};
-use super::{EmitError, Emitted, Passes, Request};
+use super::{EmitError, Emitted, Passes, Request, privatised};
 use crate::back::{Cuda, Dialect, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Access, Kernel, ParamKind, Scalar};
@@ -21,6 +21,9 @@ extern \"C\" size_t @W@_cuda_scratch_bytes_@S@(const @W@_shape *shape)
     return (size_t)box_samples(shape) * sizeof(@T@);
 }
 ";
+
+/// nvcc's options that change results: they flush subnormal numbers to zero.
+pub const FAST_MATH: &str = "--use_fast_math or --ftz=true";
 
 const COPY: &str = "        cudaError_t error = cudaSuccess;
         if (rows > 1 && from_pitch >= size[axes - 1] && to_pitch >= size[axes - 1] && from_pitch < (1 << 27) && to_pitch < (1 << 27)) {
@@ -100,6 +103,7 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
         None => "Schedules: horizontal and vertical, both in shared memory.".to_string(),
         Some(_) => "Schedules: the stages of the lattice in registers, along rows and along columns.".to_string(),
     }];
+    schedule.extend(request.fast_math(FAST_MATH));
     schedule.extend(replaced.iter().cloned());
     for ((kernel, info), name) in all.iter().zip(&names) {
         let [x, y, z] = kernel.launch.block;
@@ -139,6 +143,7 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
             .with("CONTEXT_COPY", ", (cudaStream_t)stream")
             .with("CONTEXT_PARAM", ", cudaStream_t stream")
             .with("CONTEXT_PARAM_COPY", ", cudaStream_t stream")
+            .with("ROUNDS_CHECK", "")
             .with("SWEEP_FORWARD", "")
             .with("SWEEP_INVERSE", "")
             .with("CONTEXT_FORWARD", "")
@@ -151,5 +156,5 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
         out += &request.lone_launched(t, lone).fill(include_str!("transform.c.in"));
     }
     out += "\n#endif\n";
-    Ok(Emitted { text: out, replaced })
+    Ok(Emitted { text: privatised(request, "cu", &names, &out), replaced })
 }

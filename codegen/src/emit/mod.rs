@@ -10,12 +10,14 @@ mod cuda;
 mod opencl;
 mod operations;
 mod passes;
+mod private;
 mod profile;
 mod rust;
 mod sweep;
 mod target;
 mod template;
 
+use crate::back::namer::identifier;
 use crate::back::{Unsupported, comment_line};
 use crate::ir::valid::{KernelInfo, ValidationError, validate};
 use crate::ir::{Kernel, Scalar};
@@ -24,10 +26,11 @@ use crate::window::{Halo, Window};
 use lifting_dsl::{Boundary, Domain, Profile, Scheme};
 
 pub use c::{DEVICE_DOC, SCRATCH_DOC, c, common, docs, periodic_check, sample_type};
-pub use cuda::{STREAM, cuda};
+pub use cuda::{FAST_MATH, STREAM, cuda};
 pub use opencl::opencl;
 pub use operations::Operations;
 pub use passes::Passes;
+pub use private::{kernel_name, privatised};
 pub use rust::rust;
 pub use target::{C, CUDA, OPENCL, RUST, TARGETS, Target};
 pub use template::Template;
@@ -45,6 +48,8 @@ pub struct Request<'a> {
     pub gain: bool,
     /// The format whose rules the file follows: order of axes, gain, lines of one sample, shapes.
     pub profile: Option<&'a Profile>,
+    /// The start of all C names, if it is not the wavelet's name.
+    pub prefix: Option<&'a str>,
     /// The command that makes the file, for its opening comment.
     pub command: &'a str,
 }
@@ -55,6 +60,14 @@ pub enum EmitError {
     /// The request names no sample type.
     #[error("no sample type: name at least one, e.g. i16 or f32")]
     NoSamples,
+    /// A sample type that a language's files do not hold.
+    #[error("{language} files hold no {sample} samples: use f32, or a CUDA or OpenCL file")]
+    Storage {
+        /// Language.
+        language: &'static str,
+        /// The requested type.
+        sample: &'static str,
+    },
     /// A schedule cannot carry the wavelet.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
@@ -74,36 +87,99 @@ pub fn natural_samples(domain: Domain) -> &'static [Scalar] {
     }
 }
 
+/// A header's functions of one file. Commands that write other files keep them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The file.
+    pub file: String,
+    /// The comment with the file's command, and the prototypes.
+    pub text: String,
+}
+
+impl Section {
+    /// The section of a target's file; `others` are prototypes besides the target's own.
+    pub fn new(request: &Request, target: &Target, own: bool, others: &str) -> Section {
+        let file = format!("{}.{}", request.file_name(), target.extension);
+        let samples: Vec<&str> = request.samples.iter().map(|s| s.name()).collect();
+        let mut text = format!(
+            "{}{file}, made by:\n       {}\n   Samples {}; border rule {}. */\n",
+            Section::START,
+            comment_line(request.command),
+            samples.join(", "),
+            request.boundary
+        );
+        let all = std::iter::once(None).chain(request.samples.iter().copied().map(Some));
+        let declared = all.filter(|_| own).map(|sample| target.declared(request, sample));
+        let parts: Vec<String> = declared.chain([others.to_owned()]).filter(|text| !text.is_empty()).collect();
+        text += &parts.join("\n");
+        text += &format!("\n{}{file}. */\n", Section::END);
+        Section { file, text: private::spelled(request, &text) }
+    }
+
+    /// First words of a section, before the file's name.
+    const START: &str = "/* Functions of ";
+    /// First words of its last line.
+    const END: &str = "/* End of ";
+
+    /// The sections of a header.
+    pub fn all_of(header: &str) -> Vec<Section> {
+        let section = |text: &str| {
+            let (file, _) = text.split_once(", made by:\n")?;
+            let last = format!("\n{}{file}. */\n", Section::END);
+            let (text, _) = text.split_once(&last)?;
+            Some(Section { file: file.to_owned(), text: format!("{}{text}{last}", Section::START) })
+        };
+        header.split(Section::START).skip(1).filter_map(section).collect()
+    }
+
+    /// The command that made the file.
+    pub fn command(&self) -> &str {
+        self.text.lines().nth(1).unwrap_or_default().trim()
+    }
+}
+
 /// The header of the files that these targets make for a request.
 pub fn header(request: &Request, declared: &[&Target]) -> String {
     header_with(request, declared, "")
 }
 
-/// The header of [`header`], followed by prototypes of other functions.
+/// The header of [`header`], followed by prototypes of other functions in the CUDA file.
 pub fn header_with(request: &Request, declared: &[&Target], others: &str) -> String {
+    let section = |target: &Target| {
+        let own = declared.contains(&target);
+        let others = if target == &CUDA { others } else { "" };
+        (own && target.has_header() || !others.is_empty()).then(|| Section::new(request, target, own, others))
+    };
+    header_of(request, &TARGETS.iter().filter_map(|target| section(target)).collect::<Vec<_>>())
+}
+
+/// The header with these sections. Their files follow one format, or none.
+pub fn header_of(request: &Request, sections: &[Section]) -> String {
     let t = request.constructors(request.template());
     let guard = format!("{}_H", t.upper());
-    let mut out = request.opening(&[]);
+    let mut lines = request.title();
+    lines.push(format!("Made by lifting {}; each file's command precedes its functions.", env!("CARGO_PKG_VERSION")));
+    lines.push("Do not edit: change the wavelet or the commands, and regenerate.".into());
+    lines.push(String::new());
+    lines.extend(request.profile_doc());
+    lines.push(format!("Domain {}.", request.domain()));
+    lines.extend(request.fast_math("-ffast-math, -ffp-contract=fast, /fp:fast, --use_fast_math or --ftz=true"));
+    let mut out = request.commented(lines, &[]);
     out += &format!(
         "#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
     );
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     let parts = [CODES, include_str!("message.h.in"), SHAPE, include_str!("helpers.h.in")];
-    let any = declared.iter().any(|target| target.has_header());
+    let shape = format!("{}_shape *", request.prefix());
+    let any = sections.iter().any(|section| section.text.contains(&shape));
     let parts = if any { &parts[..] } else { &parts[..2] };
     out += &t.fill(&parts.join("\n"));
-    for sample in std::iter::once(None).chain(request.samples.iter().copied().map(Some)) {
-        for text in declared.iter().map(|target| target.declared(request, sample)).filter(|text| !text.is_empty()) {
-            out.push('\n');
-            out += &text;
-        }
-    }
-    if !others.is_empty() {
+    for section in sections {
         out.push('\n');
-        out += others;
+        out += &section.text;
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-    out
+    private::spelled(request, &out)
 }
 
 /// An emitted file.
@@ -166,6 +242,7 @@ impl<'a> Request<'a> {
             samples: natural_samples(scheme.domain()),
             gain,
             profile: None,
+            prefix: None,
             command,
         }
     }
@@ -176,30 +253,45 @@ impl Request<'_> {
         if self.samples.is_empty() { Err(EmitError::NoSamples) } else { Ok(()) }
     }
 
+    /// The check of files for CPUs, which compute in the sample type itself.
+    fn check_cpu(&self, language: &'static str) -> Result<(), EmitError> {
+        self.check()?;
+        let is_real = self.scheme.domain() == Domain::Real;
+        match self.samples.iter().find(|s| is_real && matches!(s, Scalar::F16 | Scalar::Bf16)) {
+            Some(sample) => Err(EmitError::Storage { language, sample: sample.name() }),
+            None => Ok(()),
+        }
+    }
+
     fn options(&self, sample: Scalar, direction: Direction) -> Options {
         Options { gain: self.gain, ..Options::new(sample, self.boundary, direction) }
     }
 
-    /// Placeholders with the wavelet's name.
+    /// Placeholders with the file's prefix.
     pub fn template(&self) -> Template {
-        Template::new(self.scheme.name())
+        Template::new()
+    }
+
+    /// The start of all C names.
+    pub fn prefix(&self) -> String {
+        identifier(self.file_name())
+    }
+
+    /// Name of the request's files, before their extension.
+    pub fn file_name(&self) -> &str {
+        self.prefix.unwrap_or_else(|| self.scheme.name())
     }
 
     /// Opening comment of a file: its command, its wavelet, and notes on its schedules.
     pub fn opening(&self, schedule: &[String]) -> String {
-        let mut lines = vec![self.scheme.name().to_string()];
-        lines.extend(self.scheme.docs().iter().map(|d| comment_line(d)));
-        lines.push(String::new());
+        let mut lines = self.title();
         lines.push(format!("Made by lifting {}:", env!("CARGO_PKG_VERSION")));
         lines.push(format!("    {}", comment_line(self.command)));
         lines.push("Do not edit: change the wavelet or the command, and regenerate.".into());
         lines.push(String::new());
         lines.extend(self.profile_doc());
         let samples: Vec<&str> = self.samples.iter().map(|s| s.name()).collect();
-        let domain = match self.scheme.domain() {
-            Domain::Integer => "integer",
-            Domain::Real => "real",
-        };
+        let domain = self.domain();
         lines.push(format!("Domain {domain}; samples {}; border rule {}.", samples.join(", "), self.boundary));
         if let Some(stages) = self.scheme.stages(self.boundary) {
             lines.push("Analysis, stage by stage, on all pairs of samples, cyclically:".into());
@@ -227,6 +319,27 @@ impl Request<'_> {
             ));
         }
         self.commented(lines, schedule)
+    }
+
+    /// First lines of an opening comment: the wavelet's name and its description.
+    fn title(&self) -> Vec<String> {
+        let mut lines = vec![self.scheme.name().to_string()];
+        lines.extend(self.scheme.docs().iter().map(|d| comment_line(d)));
+        lines.push(String::new());
+        lines
+    }
+
+    fn domain(&self) -> &'static str {
+        match self.scheme.domain() {
+            Domain::Integer => "integer",
+            Domain::Real => "real",
+        }
+    }
+
+    /// The sentence on compilers' options that change results, for files that compute with floats.
+    pub fn fast_math(&self, options: &str) -> Option<String> {
+        let is_real = self.scheme.domain() == Domain::Real;
+        is_real.then(|| format!("Compile without {options}: such options change results."))
     }
 
     fn commented(&self, mut lines: Vec<String>, schedule: &[String]) -> String {

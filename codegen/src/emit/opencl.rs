@@ -5,7 +5,7 @@
 //! so that levels and passes share their text with the other files.
 
 use super::c::{FORWARD_DOC, INVERSE_DOC, SCRATCH_DOC, common, docs, periodic_check, sample_type};
-use super::{EmitError, Emitted, Passes, Request};
+use super::{EmitError, Emitted, Passes, Request, privatised};
 use crate::back::{C, Dialect, OpenCl, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Kernel, ParamKind, Scalar};
@@ -198,7 +198,7 @@ pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
     let mut out = request.opening(&schedule);
     out += "#ifndef CL_TARGET_OPENCL_VERSION\n#define CL_TARGET_OPENCL_VERSION 120\n#endif\n";
     out += "#ifdef __APPLE__\n#include <OpenCL/cl.h>\n#else\n#include <CL/cl.h>\n#endif\n";
-    out += &t.fill("#include \"@W@.h\"\n\n");
+    out += &format!("#include \"{}.h\"\n\n", request.file_name());
     out += &t.fill(include_str!("opencl.c.in"));
     if request.samples.iter().any(|s| !s.is_integer()) {
         out += ROUNDS;
@@ -209,7 +209,7 @@ pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
         .with("PERIODIC", t.fill(periodic_check(request.boundary)))
         .with("FORMAT", t.fill(request.format_check()))
         .fill(super::GEOMETRY);
-    Ok(Emitted { text: out + &body, replaced })
+    Ok(Emitted { text: privatised(request, "cl", &[], &(out + &body)), replaced })
 }
 
 /// The part of one sample type.

@@ -4,6 +4,7 @@
 //! processor; and non-temporal loads and stores.
 
 use super::passes::margin;
+use super::private::spelled;
 use super::sweep::{Language, Sweeps};
 use super::{EmitError, Passes, Request};
 use crate::back::rust;
@@ -58,7 +59,7 @@ fn apart(forward: &str, arrays: &str) -> String {
 /// # Errors
 /// If no sample type is given, or one is outside the wavelet's domain.
 pub fn rust(request: &Request) -> Result<String, EmitError> {
-    request.check()?;
+    request.check_cpu("Rust")?;
     let sweeps = Sweeps::new(request, Language::Rust)?;
     let mut out = request.opening(&super::sweep::schedule(
         sweeps.is_some(),
@@ -112,5 +113,5 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
         out += helper.definition();
     }
     out += &transforms;
-    Ok(out)
+    Ok(spelled(request, &out))
 }

@@ -1,6 +1,6 @@
 //! Text with `@NAME@` placeholders.
 
-use crate::back::namer::identifier;
+use super::private::{CAPITALS, PREFIX};
 
 /// Values of placeholders.
 #[derive(Clone)]
@@ -9,10 +9,9 @@ pub struct Template {
 }
 
 impl Template {
-    /// A template with `@W@`, the wavelet's name, and `@U@`, the name in capitals.
-    pub fn new(wavelet: &str) -> Template {
-        let name = identifier(wavelet);
-        Template { values: vec![("U", name.to_uppercase()), ("W", name)] }
+    /// A template with `@W@`, the file's prefix, and `@U@`, the prefix in capitals, as the complete file spells them.
+    pub fn new() -> Template {
+        Template { values: vec![("U", CAPITALS.into()), ("W", PREFIX.into())] }
     }
 
     /// Adds a placeholder.
@@ -21,7 +20,7 @@ impl Template {
         self
     }
 
-    /// The wavelet's name in capitals.
+    /// The prefix in capitals.
     pub fn upper(&self) -> &str {
         &self.values[0].1
     }

@@ -9,7 +9,7 @@ use crate::overlap::Extent;
 use crate::problem::{Problem, contiguous};
 use crate::program::Program;
 use crate::recipe::Choice;
-use lifting_codegen::emit::{EmitError, Request, Template, codes, sample_type};
+use lifting_codegen::emit::{EmitError, FAST_MATH, Request, Template, codes, privatised, sample_type};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::sample::SampleType;
 use std::collections::BTreeSet;
@@ -86,6 +86,7 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
     let multiprocessors = tuning.machine.multiprocessors;
     let mut notes = vec![format!("Launches as planned for a device of {multiprocessors} multiprocessors. Times are")];
     notes.push("predictions; their unit is a copy, the time to read and write a level once.".into());
+    notes.extend(request.fast_math(FAST_MATH));
     for (fixed, table) in transforms.iter().zip(&tables) {
         notes.push(format!("{}_{}: {}:", fixed.name, fixed.sample.name(), what(fixed)));
         notes.extend(table.program.choices().iter().map(expected));
@@ -115,7 +116,8 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
         }
     }
     out += "\n#endif\n";
-    Ok(File { text: out, replaced: Vec::new(), kernels: kernels.named(names) })
+    let text = privatised(request, "cu", &names, &out);
+    Ok(File { text, replaced: Vec::new(), kernels: kernels.named(request, names) })
 }
 
 /// Room for the dependencies that a caller's graph may have before a transform, so that launches can run concurrently.

@@ -466,6 +466,7 @@ impl<'a> Draft<'a> {
             ),
             "tables below the kernels. Small launches overlap where CUDA and the device support it.".into(),
         ];
+        opening.extend(request.fast_math(emit::FAST_MATH));
         opening.extend(replaced.iter().cloned());
         opening.extend(kernels.summary(&names));
         let mut out = request.opening(&opening);
@@ -485,6 +486,12 @@ impl<'a> Draft<'a> {
         for index in 0..names.len() {
             table += &grid(kernels.get(index), index);
         }
+        // Compilers warn of functions that nothing calls.
+        let bounds = [("least_of", '<'), ("most_of", '>')].into_iter().filter(|(name, _)| table.contains(name));
+        let bounds = bounds.map(|(name, sign)| {
+            format!("static int64_t {name}(int64_t a, int64_t b)\n{{\n    return a {sign} b ? a : b;\n}}\n\n")
+        });
+        let bounds: String = bounds.collect();
         table += "static const kernel_info kernels[] = {\n";
         for (index, (name, Facts { own, others: [plain, kept, early] })) in names.iter().zip(&facts).enumerate() {
             let [x, y, z] = kernels.block(index);
@@ -501,6 +508,7 @@ impl<'a> Draft<'a> {
         let lone = if request.doubles_lone_odd() { t.fill(include_str!("general/lone.cu.in")) } else { String::new() };
         let launcher = t
             .clone()
+            .with("BOUNDS", bounds)
             .with("TABLES", table)
             .with("MOST", (kernels.most_parameters() + 2).to_string())
             .with("MOST_SIDE", most_side.to_string())
@@ -524,7 +532,8 @@ impl<'a> Draft<'a> {
             out += &t.fill(include_str!("functions.cu.in"));
         }
         out += "\n#endif\n";
-        Ok(File { text: out, replaced, kernels: kernels.named(names) })
+        let text = emit::privatised(request, "cu", &names, &out);
+        Ok(File { text, replaced, kernels: kernels.named(request, names) })
     }
 }
 

@@ -4,6 +4,7 @@ use super::FileError;
 use crate::kernels::Made;
 use crate::list::{Launch, List};
 use lifting_codegen::back::{Cuda, Dialect, comment_line};
+use lifting_codegen::emit::{Request, kernel_name};
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::ir::valid::KernelInfo;
 use std::collections::BTreeSet;
@@ -47,8 +48,9 @@ impl Collected {
     }
 
     /// All kernels under their names in the file.
-    pub fn named(self, names: Vec<String>) -> Vec<(String, Kernel, KernelInfo)> {
-        names.into_iter().zip(self.0).map(|(name, entry)| (name, entry.kernel, entry.info)).collect()
+    pub fn named(self, request: &Request, names: Vec<String>) -> Vec<(String, Kernel, KernelInfo)> {
+        let of = |(name, entry): (String, Entry)| (kernel_name(request, &name), entry.kernel, entry.info);
+        names.into_iter().zip(self.0).map(of).collect()
     }
 
     /// The text of all kernels, and their names.

@@ -169,6 +169,7 @@ fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
             samples: &samples,
             gain: false,
             profile: None,
+            prefix: None,
             command: "emitted-cuda",
         };
         let strides = |shape: &[usize], bytes: usize| {
@@ -254,8 +255,15 @@ fn main() -> io::Result<()> {
         for boundary in Boundary::ALL {
             let stem = format!("{name}_{}_{boundary}", sample.name());
             let gain = scheme.domain() == Domain::Integer;
-            let request =
-                Request { scheme: &scheme, boundary, samples: &[sample], gain, profile: None, command: "emitted-cuda" };
+            let request = Request {
+                scheme: &scheme,
+                boundary,
+                samples: &[sample],
+                gain,
+                profile: None,
+                prefix: None,
+                command: "emitted-cuda",
+            };
             let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
             let file = general(&request, &how).expect("the wavelet can be emitted");
             fs::write(folder.join(format!("{stem}.cu")), file.text)?;

@@ -38,7 +38,7 @@ impl Sweeps {
         t.fill(include_str!("../sweep_file.c.in"))
     }
 
-    /// The functions of sample type `index`. `t` has its placeholders.
+    /// The functions of sample type `index`, and the names of their kernels. `t` has its placeholders.
     ///
     /// # Errors
     /// If a kernel breaks the rules of the IR.
@@ -48,7 +48,7 @@ impl Sweeps {
         index: usize,
         t: &Template,
         namer: &mut Namer,
-    ) -> Result<String, EmitError> {
+    ) -> Result<(String, Vec<String>), EmitError> {
         let ways = &self.ways[index];
         let gain = |text: &str| if request.gain { text.to_string() } else { String::new() };
         let mut t = t
@@ -83,7 +83,7 @@ impl Sweeps {
             None => WIDE_PLACES.into_iter().fold(t, |t, place| t.with(place, "")),
         };
         let mut both = String::new();
-        let mut kernels = String::new();
+        let (mut kernels, mut all) = (String::new(), Vec::new());
         for (sweep, direction) in ways.iter().zip([Direction::Forward, Direction::Inverse]) {
             let prepared = prepared(sweep.kernels().cloned())?;
             let pairs: Vec<_> = prepared.iter().map(|(k, i)| (k, i)).collect();
@@ -125,8 +125,9 @@ impl Sweeps {
                     sweep.turn.as_ref().map_or(String::new(), |(_, rows)| t.fill(&turn(rows, &names[names.len() - 1]))),
                 );
             both += &way.fill(include_str!("../sweep_way.c.in"));
+            all.extend(names);
         }
-        Ok(kernels + "\n" + &t.with("BOTH", both).fill(include_str!("../sweep.c.in")))
+        Ok((kernels + "\n" + &t.with("BOTH", both).fill(include_str!("../sweep.c.in")), all))
     }
 }
 

@@ -49,6 +49,11 @@ impl Sweeps {
         HANDED_TURNS * self.ways[0][0].pairs + ahead
     }
 
+    /// Whether a sample type has AVX-512 loops.
+    pub(super) fn is_wide(&self, index: usize) -> bool {
+        self.wide[index].is_some()
+    }
+
     /// All sweeps.
     fn all(&self) -> impl Iterator<Item = &Sweep> {
         self.ways.iter().flatten()
