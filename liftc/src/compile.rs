@@ -8,13 +8,15 @@ use crate::wavelet::{self, Named};
 use clap::CommandFactory;
 use lifting::{Format, SampleType, Scheme};
 use lifting_codegen::back::{self, Dialect};
-use lifting_codegen::emit::{self, EmitError, Passes, Request, TARGETS};
+use lifting_codegen::emit::{self, EmitError, Passes, Request, Section, TARGETS, Target};
 use lifting_codegen::ir::{self, Feature, Kernel, Scalar};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, rows, vertical};
+use lifting_dsl::c_identifier;
 use lifting_dsl::suggest::did_you_mean;
 use lifting_planner::emit::{self as planner, FileError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 mod fixed;
@@ -53,6 +55,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
         .help("leave out --schedule or --shape"));
     }
     let (mut products, mut failures, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = Vec::new();
     if let [word, rest @ ..] = &args.wavelets[..]
         && let Some(failure) = foreign_command(word, rest)
     {
@@ -62,6 +65,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
         match wavelet::resolve(word) {
             Ok(named) => {
                 warn(&named.source.name, &named.source.text, &named.warnings);
+                names.extend(named.schemes.iter().map(|scheme| scheme.name().to_owned()));
                 if let Err(failure) = compile(args, word, &named, &mut products) {
                     failures.push(failure);
                 }
@@ -77,8 +81,12 @@ pub fn run(args: &CompileArgs) -> Outcome {
             },
         }
     }
+    if args.prefix.is_some() && names.len() > 1 {
+        return Err(usage(format!("--prefix names one wavelet, but there are {}: {}", names.len(), names.join(", ")))
+            .help("compile them one by one: FILE.lift#NAME is one wavelet of a file"));
+    }
     match failures.len() {
-        0 => {}
+        0 => check_prefixes(args, &names)?,
         1 => return Err(failures.remove(0)),
         _ => return Err(Failure::Many(failures)),
     }
@@ -92,13 +100,55 @@ pub fn run(args: &CompileArgs) -> Outcome {
         return check(&products);
     }
     let _folder = create_folder(&args.output)?;
+    if let Some(path) = &args.depfile {
+        let text = dependencies(&products, &inputs);
+        products.push(Product { path: path.clone(), text });
+    }
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     check_distinct(&inputs, &products.iter().map(|p| p.path.as_path()).collect::<Vec<_>>())?;
     let mut files = Files::default();
-    for product in &products {
+    // Files that do not change keep their times, so that nothing is built again.
+    for product in products.iter().filter(|product| !is_current(product)) {
         files.add(&product.path, |w| w.write_all(product.text.as_bytes()))?;
     }
     files.commit()
+}
+
+/// Whether a regular file has this text already.
+fn is_current(product: &Product) -> bool {
+    let is_file = std::fs::metadata(&product.path).is_ok_and(|m| m.is_file() && m.len() == product.text.len() as u64);
+    is_file && std::fs::read(&product.path).is_ok_and(|found| found == product.text.as_bytes())
+}
+
+/// A rule of make: the files depend on the inputs that exist.
+fn dependencies(products: &[Product], inputs: &[PathBuf]) -> String {
+    let escaped = |path: &Path| {
+        let text = path.display().to_string();
+        text.replace('$', "$$").replace('#', "\\#").replace(' ', "\\ ")
+    };
+    let targets: Vec<String> = products.iter().map(|product| escaped(&product.path)).collect();
+    let sources = inputs.iter().filter(|path| path.is_file()).map(|path| format!(" {}", escaped(path)));
+    format!("{}:{}\n", targets.join(" "), sources.collect::<String>())
+}
+
+/// Refuses wavelets whose C files would define the same names.
+fn check_prefixes(args: &CompileArgs, names: &[String]) -> Outcome {
+    let is_c = |emit: &Emit| matches!(emit, Emit::File(target) if target.has_header());
+    if !args.emit.iter().any(is_c) {
+        return Ok(());
+    }
+    let mut known: BTreeMap<String, &String> = BTreeMap::new();
+    for name in names {
+        let prefix = c_identifier(name);
+        match known.get(&prefix) {
+            Some(other) if *other != name => {
+                return Err(usage(format!("wavelets `{other}` and `{name}` would share the C prefix `{prefix}`"))
+                    .help("compile them one by one, each with its own --prefix, or rename one"));
+            }
+            _ => known.insert(prefix, name),
+        };
+    }
+    Ok(())
 }
 
 /// Failure for a command of other programs, with the equivalent here.
@@ -166,25 +216,28 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
             })?),
         };
         let samples = scalars(args, scheme);
-        let command = command(args, word);
+        let command = |emit: Emit| command(args, word, emit);
         let request = Request {
             scheme,
             boundary: args.boundary.or(profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary()),
             samples: &samples,
             gain: profile.is_some_and(|p| p.gain_shift > 0),
             profile,
-            command: &command,
+            prefix: args.prefix.as_deref(),
+            command: "",
         };
-        let mut add = |extension: &str, text: String| {
-            products.push(Product { path: args.output.join(format!("{}.{extension}", scheme.name())), text });
-        };
+        let path = |extension: &str| args.output.join(format!("{}.{extension}", request.file_name()));
+        let mut add = |extension: &str, text: String| products.push(Product { path: path(extension), text });
         let wants = |what: Emit| args.emit.contains(&what);
         let fixed = match wants(Emit::File(&emit::CUDA)) {
             true => fixed::transforms(args, &request).map_err(|e| e.at(&place))?,
             false => Vec::new(),
         };
-        let (mut declared, mut prototypes) = (Vec::new(), String::new());
+        let mut sections = Vec::new();
         for target in TARGETS.into_iter().filter(|&target| wants(Emit::File(target))) {
+            let command = command(Emit::File(target));
+            let request = Request { command: &command, ..request };
+            let mut prototypes = String::new();
             let is_fixed = target == &emit::CUDA && !fixed.is_empty();
             let (text, replaced) = match target {
                 _ if is_fixed => {
@@ -207,17 +260,20 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
                 eprintln!("{place}: {line}");
             }
             add(target.extension, text);
-            if target.has_header() && !is_fixed {
-                declared.push(target);
+            if target.has_header() {
+                sections.push(Section::new(&request, target, !is_fixed, &prototypes));
             }
         }
-        if !declared.is_empty() || !fixed.is_empty() {
-            add("h", emit::header_with(&request, &declared, &prototypes));
+        if !sections.is_empty() {
+            let sections = with_kept(args, sections, &path("h"))?;
+            add("h", emit::header_of(&request, &sections));
         }
         if wants(Emit::Scheme) {
             add("lift", lifting_dsl::print_scheme(scheme));
         }
         if wants(Emit::Ir) {
+            let command = command(Emit::Ir);
+            let request = Request { command: &command, ..request };
             let kernels = kernels(args, &request).map_err(|e| at(&e))?;
             match args.dialect.as_deref().and_then(back::dialect) {
                 None => add("ir", kernels.iter().map(ir::print::kernel).collect::<Vec<_>>().join("\n")),
@@ -229,6 +285,35 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
         }
     }
     Ok(())
+}
+
+/// The sections of a header, with those of files that earlier commands wrote to its folder.
+fn with_kept(args: &CompileArgs, new: Vec<Section>, header: &Path) -> Outcome<Vec<Section>> {
+    let profile =
+        |command: &str| command.split(" --profile ").nth(1).map(|rest| rest.split(' ').next().map(str::to_owned));
+    let old = match std::fs::read_to_string(header) {
+        Ok(text) if args.output != Path::new("-") => Section::all_of(&text),
+        _ => Vec::new(),
+    };
+    let mut all = new;
+    for section in old {
+        let exists = header.with_file_name(&section.file).is_file();
+        if !exists || all.iter().any(|other| other.file == section.file) {
+            continue;
+        }
+        if profile(section.command()) != profile(all[0].command()) {
+            let message = format!("{}: holds functions of {} for another profile", header.display(), section.file);
+            return Err(usage(message)
+                .help(format!("use another folder, another --prefix, or the profile of `{}`", section.command())));
+        }
+        all.push(section);
+    }
+    let place = |section: &Section| {
+        let extension = |target: &&Target| section.file.ends_with(&format!(".{}", target.extension));
+        TARGETS.iter().rposition(extension)
+    };
+    all.sort_by_key(place);
+    Ok(all)
 }
 
 /// CUDA file for any shape, and notes on substitutions in it.
@@ -331,13 +416,12 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
     Ok(all)
 }
 
-/// Command for a file's first lines: the options that affect the text, in a fixed order.
-fn command(args: &CompileArgs, word: &str) -> String {
+/// Command for a file's first lines: the options that affect its text, in a fixed order.
+fn command(args: &CompileArgs, word: &str, emit: Emit) -> String {
     use clap::ValueEnum;
     let list = |names: Vec<String>| names.join(",");
-    let mut words = vec!["liftc".to_owned(), word.to_owned()];
-    let emit = args.emit.iter().filter_map(|e| Some(e.to_possible_value()?.get_name().to_owned())).collect();
-    words.push(format!("--emit {}", list(emit)));
+    let mut words = vec!["liftc".to_owned(), wavelet::without_folders(word)];
+    words.extend(emit.to_possible_value().map(|value| format!("--emit {}", value.get_name())));
     if !args.sample.is_empty() {
         words.push(format!("--sample {}", list(args.sample.iter().map(|s| s.name().to_owned()).collect())));
     }
@@ -347,14 +431,20 @@ fn command(args: &CompileArgs, word: &str) -> String {
     if let Some(profile) = args.profile {
         words.push(format!("--profile {}", profile.name()));
     }
-    if !args.schedule.is_empty() {
+    words.extend(args.prefix.iter().map(|prefix| format!("--prefix {prefix}")));
+    let (is_cuda, is_ir) = (emit == Emit::File(&emit::CUDA), emit == Emit::Ir);
+    if !args.schedule.is_empty() && (is_cuda || is_ir) {
         words.push(format!("--schedule {}", list(args.schedule.iter().map(|s| s.name().to_owned()).collect())));
     }
-    words.extend(args.after.iter().map(|pass| format!("--after {pass}")));
-    words.extend(args.dialect.iter().map(|word| format!("--dialect {word}")));
-    if args.kernels == KernelCount::All {
-        words.push("--kernels all".into());
+    if is_ir {
+        words.extend(args.after.iter().map(|pass| format!("--after {pass}")));
+        words.extend(args.dialect.iter().map(|word| format!("--dialect {word}")));
     }
-    words.extend(fixed::words(args));
+    if is_cuda {
+        if args.kernels == KernelCount::All {
+            words.push("--kernels all".into());
+        }
+        words.extend(fixed::words(args));
+    }
     words.join(" ")
 }

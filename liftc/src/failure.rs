@@ -24,6 +24,8 @@ pub enum Failure {
     },
     /// Several failures, from several inputs.
     Many(Vec<Failure>),
+    /// Error in the input that the output already describes.
+    Printed,
     /// The reader of the output has closed the pipe.
     BrokenPipe,
 }
@@ -75,13 +77,21 @@ impl Failure {
         self
     }
 
+    /// Its message, in one line.
+    pub fn message(&self) -> String {
+        match self {
+            Failure::Input(report) | Failure::Usage(report) => report.message.clone(),
+            other => other.render(false, 1000).trim().to_owned(),
+        }
+    }
+
     /// Exit code: 1 for errors in the input, 2 for errors in the command line.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
             Failure::Many(all) => all.iter().map(Failure::exit_code).max().unwrap_or(0),
             Failure::BrokenPipe => 0,
-            Failure::Input(_) | Failure::Diagnostics { .. } => 1,
+            Failure::Input(_) | Failure::Diagnostics { .. } | Failure::Printed => 1,
         }
     }
 
@@ -107,7 +117,7 @@ impl Failure {
                 }
             }
             Failure::Many(all) => all.iter().for_each(|failure| failure.write(handler, text)),
-            Failure::BrokenPipe => {}
+            Failure::Printed | Failure::BrokenPipe => {}
         }
     }
 

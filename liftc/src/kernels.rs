@@ -35,6 +35,7 @@ pub fn run(args: &KernelsArgs) -> Outcome {
         samples: &[scalar(sample)],
         gain: false,
         profile: None,
+        prefix: None,
         command: &command(args, sample),
     };
     let shape: Vec<String> = case.shape.iter().map(usize::to_string).collect();

@@ -242,6 +242,12 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[&Path]) -> Outcome {
     Ok(())
 }
 
+/// Writes JSON to standard output.
+pub fn print_json(value: &impl serde::Serialize) -> Outcome {
+    let json = serde_json::to_string_pretty(value).map_err(|e| input(format!("cannot be written as JSON: {e}")))?;
+    print(&(json + "\n"))
+}
+
 /// Writes to standard output. A closed pipe ends the program quietly.
 pub fn print(text: &str) -> Outcome {
     let mut out = io::stdout().lock();

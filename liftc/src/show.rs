@@ -2,7 +2,7 @@
 
 use crate::cli::ShowArgs;
 use crate::failure::{Outcome, input};
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::{warn, wavelet};
 use lifting::{Domain, Scheme};
 use lifting_codegen::describe;
@@ -38,9 +38,7 @@ pub fn run(args: &ShowArgs) -> Outcome {
         }
     }
     if args.json {
-        let json =
-            serde_json::to_string_pretty(&reports).map_err(|e| input(format!("cannot be written as JSON: {e}")))?;
-        return print(&(json + "\n"));
+        return print_json(&reports);
     }
     print(&texts.join("\n"))
 }

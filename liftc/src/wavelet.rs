@@ -50,6 +50,17 @@ fn word(text: &str) -> Word<'_> {
     }
 }
 
+/// The word without the folders of its file, so that texts do not depend on the spelling of a path.
+pub fn without_folders(text: &str) -> String {
+    match word(text) {
+        Word::File(path, name) => {
+            let file = path.file_name().map_or_else(|| text.into(), |name| name.to_string_lossy());
+            name.map_or_else(|| file.to_string(), |name| format!("{file}#{name}"))
+        }
+        Word::Catalogue(name) => lifting_filters::find(name).map_or(name, |entry| entry.name).to_owned(),
+    }
+}
+
 /// Filter lengths as names, where the catalogue counts vanishing moments or has several such wavelets.
 const LENGTHS: [(&[&str], &str); 3] = [
     (

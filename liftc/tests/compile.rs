@@ -23,7 +23,11 @@ fn the_readmes_command() {
     ] {
         let text = text(name);
         assert!(text.contains(part), "{name}");
-        assert!(text.contains("liftc filters/dd137.lift --emit cuda,c\n"), "{name} says how it was made");
+        let emits: &[&str] = if name.ends_with(".h") { &["cuda", "c"] } else { &[name.rsplit_once('.').unwrap().1] };
+        for emit in emits {
+            let emit = if *emit == "cu" { "cuda" } else { emit };
+            assert!(text.contains(&format!("liftc dd137.lift --emit {emit}\n")), "{name} says how it was made");
+        }
     }
     assert_eq!(std::fs::read_dir(bench.path("kernels")).unwrap().count(), 3);
 }
@@ -56,7 +60,7 @@ fn functions_for_a_shape() {
     assert!(!cuda.contains("legall53_cuda_forward_i16") && !header.contains("legall53_cuda_forward_i16"));
     // The C file is for any shape.
     assert!(header.contains("int legall53_forward_i16(") && header.contains("LEGALL53_MISALIGNED = 8"));
-    let made = "liftc legall53 --emit cuda,c --sample i16,i32 --shape 480x640,64x48,64x48 -l 2\n";
+    let made = "liftc legall53 --emit cuda --sample i16,i32 --shape 480x640,64x48,64x48 -l 2\n";
     assert!(cuda.contains(made) && cuda.contains("copies\n"), "{}", &cuda[..2000]);
 
     let more =
@@ -202,4 +206,86 @@ fn compile_errors() {
     bench.run("dd137 dd137 -o .").fails(2, "two outputs would have this name");
     bench.run("dd137 -o filters/dd137.lift").fails(1, "dd137.lift: is a file, but a directory is needed");
     bench.run("dd137 -o - --check").fails(2, "--check compares files");
+}
+
+/// Two commands for one folder share its header, and unchanged files keep their times.
+#[test]
+fn commands_for_one_folder() {
+    let bench = with_filters();
+    let header = || String::from_utf8(bench.read("k/dd137.h")).unwrap();
+    let time = |name: &str| std::fs::metadata(bench.path(name)).unwrap().modified().unwrap();
+    bench.run("dd137 --emit c --sample i16 -o k").ok();
+    let first = (header(), time("k/dd137.h"), time("k/dd137.c"));
+    bench.run("dd137 --emit opencl --sample i32 -o k").ok();
+    let both = header();
+    for part in [
+        "int dd137_forward_i16(",
+        "int dd137_opencl_forward_i32(",
+        "liftc dd137 --emit c --sample i16\n",
+        "liftc dd137 --emit opencl --sample i32\n",
+    ] {
+        assert!(both.contains(part), "{part}: {both}");
+    }
+    assert!(!both.contains("int dd137_forward_i32(") && !first.0.contains("opencl"));
+    assert_eq!(time("k/dd137.c"), first.2);
+    // Both commands find the folder up to date, and write nothing.
+    let before = time("k/dd137.h");
+    for line in ["dd137 --emit c --sample i16 -o k", "dd137 --emit opencl --sample i32 -o k"] {
+        bench.run(&format!("{line} --check")).ok();
+        bench.run(line).ok();
+    }
+    assert_eq!((header(), time("k/dd137.h")), (both, before));
+    // The order of commands changes nothing.
+    bench.run("dd137 --emit opencl --sample i32 -o other").ok();
+    bench.run("dd137 --emit c --sample i16 -o other").ok();
+    assert_eq!(String::from_utf8(bench.read("other/dd137.h")).unwrap(), header());
+    // Functions of a removed file go.
+    std::fs::remove_file(bench.path("k/dd137.opencl.c")).unwrap();
+    bench.run("dd137 --emit c --sample i16 -o k").ok();
+    assert_eq!(header(), first.0);
+    bench.run("dd137 --emit opencl --profile vc2 -o k").fails(2, "for another profile");
+    // The spelling of a path changes nothing.
+    bench.run("filters/dd137.lift --emit c -o p").ok();
+    bench.run("./filters/../filters/dd137.lift --emit c -o ./p/../p --check").ok();
+    bench.run(&format!("{} --emit c -o p --check", bench.path("filters/dd137.lift").display())).ok();
+}
+
+/// A rule for make names the files and the text that they are made of.
+#[test]
+fn dependencies_of_files() {
+    let bench = with_filters();
+    bench.run("filters/dd137.lift --emit c -o k --depfile k/dd137.d").ok();
+    let rule = String::from_utf8(bench.read("k/dd137.d")).unwrap();
+    assert_eq!(rule, "k/dd137.c k/dd137.h: filters/dd137.lift\n");
+    bench.run("dd137 --emit c -o k --check --depfile x.d").fails(2, "cannot be used with");
+}
+
+/// Names that are alike in C are warned of, refused together, and told apart by a prefix.
+#[test]
+fn names_in_c() {
+    let bench = Bench::new();
+    let body = "domain integer; odd -= even[0];";
+    bench.write("n.lift", format!("wavelet _x {{ {body} }} wavelet x {{ {body} }} wavelet X {{ {body} }}"));
+    let run = bench.run("check n.lift").ok();
+    assert_eq!(run.stderr.matches("L0907").count(), 2, "{}", run.stderr);
+    bench.run("check n.lift --deny warnings").fails(1, "2 warnings");
+    bench.run("n.lift --emit c -o k").fails(2, "would share the C prefix `x`");
+    bench.run("n.lift --emit scheme -o k").ok();
+    bench.run("n.lift#_x --emit c,opencl --sample i16 --prefix under -o k").ok();
+    let text = |name: &str| String::from_utf8(bench.read(name)).unwrap();
+    assert!(text("k/under.opencl.c").contains("#include \"under.h\""));
+    assert!(text("k/under.h").contains("int under_forward_i16(") && !text("k/under.c").contains("x_rows_"));
+    bench.run("n.lift#_x --emit opencl --sample i16 -o k").ok();
+    assert!(text("k/_x.opencl.c").contains("#include \"_x.h\"") && bench.exists("k/_x.h"));
+    bench.run("n.lift --emit c --prefix p -o k").fails(2, "--prefix names one wavelet, but there are 3");
+    bench.run("dd137 --emit c --prefix 9x -o k").fails(2, "begin with a letter");
+}
+
+#[test]
+fn samples_that_files_do_not_hold() {
+    let bench = Bench::new();
+    for (emit, language) in [("c", "C"), ("rust", "Rust")] {
+        let said = format!("{language} files hold no f16 samples: use f32, or a CUDA or OpenCL file");
+        bench.run(&format!("cdf97 --emit {emit} --sample f16 -o k")).fails(1, &said);
+    }
 }

@@ -85,3 +85,34 @@ fn help_fits_80_columns() {
         }
     }
 }
+
+#[test]
+fn json_for_programs() {
+    let bench = Bench::new();
+    bench
+        .write("broken.lift", BROKEN)
+        .write("w.lift", "wavelet w { domain real; const unused = 1/3; odd -= even[0]; }");
+    let run = bench.run("check broken.lift w.lift missing.lift --json");
+    assert_eq!((run.code, run.stderr.as_str()), (1, ""));
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(json[0]["file"], "broken.lift");
+    let first = &json[0]["diagnostics"][0];
+    assert_eq!((&first["code"], &first["severity"]), (&"L0301".into(), &"error".into()));
+    assert_eq!((&first["places"][0]["line"], &first["places"][0]["column"]), (&4.into(), &24.into()));
+    assert_eq!((&json[1]["wavelets"][0], &json[1]["diagnostics"][0]["severity"]), (&"w".into(), &"warning".into()));
+    assert!(json[2]["unreadable"].as_str().unwrap().contains("cannot read"));
+    let run = bench.run("check w.lift --json").ok();
+    assert!(run.stdout.contains("L0901"));
+    assert_eq!(bench.run("check w.lift --json --deny warnings").code, 1);
+
+    let json: serde_json::Value = serde_json::from_str(&bench.run("list --json").ok().stdout).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), lifting_filters::CATALOGUE.len());
+    assert!(json.as_array().unwrap().iter().any(|w| w["name"] == "dd137" && w["domain"] == "integer"));
+
+    let json: serde_json::Value = serde_json::from_str(&bench.run("explain dd137 --json").ok().stdout).unwrap();
+    assert_eq!((&json["name"], &json["directions"][1]["direction"]), (&"dd137".into(), &"inverse".into()));
+    assert_eq!(json["directions"][0]["steps"].as_array().unwrap().len(), 2);
+    assert!(json["moves"].as_array().unwrap().iter().any(|m| m["schedule"] == "rows" && m["moved"].is_number()));
+    let json: serde_json::Value = serde_json::from_str(&bench.run("explain L0301 --json").ok().stdout).unwrap();
+    assert!(json["text"].as_str().unwrap().starts_with("Cause: "));
+}

@@ -45,12 +45,30 @@ pub struct CompileArgs {
     /// Number of kernels in a CUDA file for any shape
     #[arg(long, value_enum, value_name = "COUNT", default_value = "few")]
     pub kernels: KernelCount,
+    /// Start of all C names, and name of the files, for one wavelet [default: the wavelet's name]
+    #[arg(long, value_name = "NAME", value_parser = c_prefix)]
+    pub prefix: Option<String>,
+    /// Also write a rule for make or ninja: the files, and the `.lift` files from which they are made
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    pub depfile: Option<PathBuf>,
     /// Write nothing; fail if a file is out of date
     #[arg(long)]
     pub check: bool,
     /// Functions for one shape each.
     #[command(flatten)]
     pub fixed: FixedArgs,
+}
+
+/// Longest prefix, as for names of wavelets.
+const LONGEST_PREFIX: usize = 64;
+
+fn c_prefix(text: &str) -> Result<String, String> {
+    if text.len() > LONGEST_PREFIX || lifting_dsl::c_identifier(text) != text {
+        return Err(format!(
+            "write at most {LONGEST_PREFIX} letters, digits and single inner underscores, and begin with a letter"
+        ));
+    }
+    Ok(text.to_owned())
 }
 
 /// `--kernels`.

@@ -13,6 +13,9 @@ pub struct ExplainArgs {
     /// Border extension [default: the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
+    /// Print everything as JSON: an object
+    #[arg(long)]
+    pub json: bool,
     /// Rows per step of the window, in the table and the diagram: even, 2 to 64
     #[arg(long, value_name = "ROWS", default_value = "8", value_parser = even_height)]
     pub height: u32,

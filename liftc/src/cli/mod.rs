@@ -99,6 +99,19 @@ pub struct CheckArgs {
     /// Files to check
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Fail on warnings, too
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub deny: Option<Deny>,
+    /// Print wavelets, errors and warnings as JSON: a list with an object for each file
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--deny`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Deny {
+    /// All warnings
+    Warnings,
 }
 
 /// Arguments of `list`.
@@ -106,6 +119,9 @@ pub struct CheckArgs {
 pub struct ListArgs {
     /// Only wavelets whose name, alias or family contains this
     pub pattern: Option<String>,
+    /// Print the wavelets as JSON: a list with an object for each
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `show`.

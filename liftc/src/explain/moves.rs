@@ -8,29 +8,79 @@ use lifting_codegen::schedule::{
     Direction, Extent, Options, SCHEDULES, Schedule, Sides, horizontal, lattice, registers, vertical,
 };
 use lifting_dsl::geometry::Geometry;
+use serde::Serialize;
 
-/// Table of counts by schedule. A schedule that refuses the wavelet shows the reason.
-pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geometry) -> String {
-    let samples = (0..geometry.depth()).map(|j| geometry.level_shape(j).iter().product::<usize>() as u64).sum();
+/// Counts for each sample.
+#[derive(Debug, Serialize)]
+struct PerSample {
+    /// Samples loaded and stored.
+    moved: f64,
+    /// Sectors of 32 bytes.
+    sectors: f64,
+    /// Wavefronts of shared memory.
+    wavefronts: f64,
+    barriers: f64,
+    /// Integer operations, index arithmetic included.
+    integer: f64,
+    float: f64,
+}
+
+impl PerSample {
+    fn of(counts: &Counts, samples: u64) -> PerSample {
+        let n = counts.per_sample(samples);
+        PerSample {
+            moved: n.moved,
+            sectors: n.transactions,
+            wavefronts: n.wavefronts,
+            barriers: n.barriers,
+            integer: n.integer,
+            float: n.float,
+        }
+    }
+}
+
+/// Counts of a schedule in one direction, for each sample.
+#[derive(Debug, Serialize)]
+pub struct Moves {
+    direction: &'static str,
+    schedule: String,
+    #[serde(flatten)]
+    counts: Option<PerSample>,
+    /// Reason that the schedule refuses the wavelet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
+
+/// Table of the counts. A schedule that refuses the wavelet shows the reason.
+pub fn table(moves: &[Moves]) -> String {
     let mut text = format!(
         "  {:<24}{:>9}{:>9}{:>12}{:>11}{:>9}{:>8}\n",
         "of each sample", "moved", "sectors", "wavefronts", "barriers", "integer", "float"
     );
+    for Moves { direction, schedule, counts, refused } in moves {
+        let label = format!("{direction}, {schedule}");
+        text += &match counts {
+            Some(n) => format!(
+                "  {label:<24}{:>9.3}{:>9.4}{:>12.4}{:>11.5}{:>9.2}{:>8.2}\n",
+                n.moved, n.sectors, n.wavefronts, n.barriers, n.integer, n.float
+            ),
+            None => format!("  {label:<24}  not possible: {}\n", refused.as_deref().unwrap_or_default()),
+        };
+    }
+    text
+}
+
+/// Counts by schedule.
+pub fn all(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geometry) -> Vec<Moves> {
+    let samples = (0..geometry.depth()).map(|j| geometry.level_shape(j).iter().product::<usize>() as u64).sum();
+    let mut all = Vec::new();
     for direction in [Direction::Forward, Direction::Inverse] {
         let name = if direction == Direction::Forward { "forward" } else { "inverse" };
         let options = Options::new(sample, boundary, direction);
         let mut line = |what: &str, counts: Result<Counts, String>| {
-            let label = format!("{name}, {what}");
-            text += &match counts {
-                Ok(counts) => {
-                    let n = counts.per_sample(samples);
-                    format!(
-                        "  {label:<24}{:>9.3}{:>9.4}{:>12.4}{:>11.5}{:>9.2}{:>8.2}\n",
-                        n.moved, n.transactions, n.wavefronts, n.barriers, n.integer, n.float
-                    )
-                }
-                Err(why) => format!("  {label:<24}  not possible: {why}\n"),
-            };
+            let refused = counts.as_ref().err().cloned();
+            let counts = counts.ok().map(|counts| PerSample::of(&counts, samples));
+            all.push(Moves { direction: name, schedule: what.to_owned(), counts, refused });
         };
         match separable(scheme, options, geometry) {
             Ok(cost) => {
@@ -51,7 +101,7 @@ pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geo
             line("lattice", whole_vectors(scheme, options, geometry).map_err(|e| e.to_string()));
         }
     }
-    text
+    all
 }
 
 fn separable(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<cost::Cost, CostError> {
