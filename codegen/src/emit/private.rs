@@ -90,7 +90,9 @@ fn plain<'t>(tokens: &[(Kind, &'t str)]) -> Vec<(Kind, &'t str)> {
 /// Name of a static function or variable, or of a type.
 fn declared<'t>(statement: &[(Kind, &'t str)]) -> Option<&'t str> {
     let is_typedef = statement.first()?.1 == "typedef";
-    if !is_typedef && !statement.iter().any(|(_, t)| matches!(*t, "static" | "__global__")) {
+    // Some functions are static by a macro.
+    let is_static = |t: &str| matches!(t, "static" | "__global__") || t.starts_with(CAPITALS) && t.ends_with("_INLINE");
+    if !is_typedef && !statement.iter().any(|(_, t)| is_static(t)) {
         return None;
     }
     let (mut name, mut at) = (None, 0);

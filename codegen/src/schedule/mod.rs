@@ -142,7 +142,9 @@ impl Options {
 
     /// `<wavelet>_<schedule>_<direction>_<sample>`.
     pub fn kernel_name(&self, scheme: &Scheme, schedule: &str) -> String {
-        format!("{}_{schedule}_{}_{}", scheme.name(), self.direction.name(), self.sample.name())
+        // Names without ASCII letters have kernel names, too.
+        let wavelet = lifting_dsl::c_identifier(scheme.name());
+        format!("{wavelet}_{schedule}_{}_{}", self.direction.name(), self.sample.name())
     }
 }
 
