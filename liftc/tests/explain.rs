@@ -110,5 +110,5 @@ fn codes_are_explained() {
     }
     bench.run("explain l0301").ok();
     bench.run("explain L0300").fails(1, "L0301, L0302");
-    bench.run("explain L99").fails(1, "L0001 to L0906");
+    bench.run("explain L99").fails(1, "L0001 to L0907");
 }
