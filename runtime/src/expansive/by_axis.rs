@@ -6,7 +6,7 @@
 //!
 //! Extensions that copy samples commute with transforms along other axes, so that the bits are the same. Those that
 //! compute (`smooth`, `antisymmetric`, `antireflect`), and sample types that are storage only, may differ in the last
-//! bit from the array extended at once.
+//! bit from the array extended at once. So may adjoints, which add up the samples of a border axis by axis.
 
 use super::{Expansive, place};
 use crate::data::{Expected, RawView, Source, contiguous};
