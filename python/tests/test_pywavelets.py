@@ -145,7 +145,7 @@ def test_errors():
         lifting.dwt([1, 2, 3, 4], "legall53")
     with pytest.raises(ValueError, match="but `db4` makes at least 4"):
         lifting.idwt([1, 2, 3], [1, 2, 3], "db4")
-    with pytest.raises(ValueError, match="axis 0 has 1"):
+    with pytest.raises(ValueError, match="axis 0 has one sample"):
         lifting.dwt([1.0], "db2", "reflect")
     with pytest.raises(lifting.LiftingError, match="is a Tensor on a GPU: .* take CuPy arrays"):
         lifting.dwt2(type("Tensor", (), {"__cuda_array_interface__": {}, "ndim": 2})(), "db2")
