@@ -269,7 +269,7 @@ impl Request<'_> {
 
     /// Placeholders with the file's prefix.
     pub fn template(&self) -> Template {
-        Template::new()
+        Template::default()
     }
 
     /// The start of all C names.

@@ -8,12 +8,14 @@ pub struct Template {
     values: Vec<(&'static str, String)>,
 }
 
-impl Template {
+impl Default for Template {
     /// A template with `@W@`, the file's prefix, and `@U@`, the prefix in capitals, as the complete file spells them.
-    pub fn new() -> Template {
+    fn default() -> Template {
         Template { values: vec![("U", CAPITALS.into()), ("W", PREFIX.into())] }
     }
+}
 
+impl Template {
     /// Adds a placeholder.
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Template {
         self.values.push((name, value.into()));

@@ -246,7 +246,7 @@ fn wide_loops(ways: &[Wide; 2], sample: Scalar) -> String {
     for (wide, way, upper) in [(&ways[0], "forward", "FORWARD"), (&ways[1], "inverse", "INVERSE")] {
         text += &wide_way(wide, way, upper);
     }
-    Template::new()
+    Template::default()
         .with("T", sample.name())
         .with("INDEX", (512 / set.lanes).to_string())
         .with("LANES", set.lanes.to_string())
