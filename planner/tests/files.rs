@@ -144,6 +144,7 @@ fn written(cases: &[Case], scheme: &Scheme) -> Written {
     };
     let file = fixed(&request, &transforms, &tuning).expect("there are programs");
     let prototypes = declarations(&request, &transforms, &tuning).expect("there are programs");
+    let prototypes = lifting_codegen::emit::header_with(&request, &[], &prototypes);
     let with_program = |fixed: Fixed| {
         let Fixed { sample, problem, data, coefficients, .. } = &fixed;
         assert_eq!((problem.layout, problem.boundary), (Layout::Mallat, scheme.boundary()));

@@ -26,7 +26,7 @@ fn window<T: Sample>(array: &[T], extended: &[usize], at: &[usize], shape: &[usi
 }
 
 fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>], device: &Device) {
-    check_with(scheme, shape, rules, device, 0.0);
+    check_with::<T>(scheme, shape, rules, device, 0.0);
 }
 
 /// Adjoints may differ from the definition by `bound`, relative to the largest sample; 0 compares bits.
