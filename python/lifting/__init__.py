@@ -36,6 +36,7 @@ from ._dwt import (
     upcoef,
 )
 from ._mra import imra, imra2, imran, mra, mra2, mran
+from ._mixed import MixedPlan
 from ._multilevel import (
     FswavedecnResult,
     array_to_coeffs,

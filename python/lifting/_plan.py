@@ -156,6 +156,7 @@ class Plan:
             levels = [int(levels) if axis in chosen else 0 for axis in range(rank)]
         elif axes is not None:
             raise LiftingError("levels per axis already select the axes: give one number, or leave out axes")
+        levels = list(levels)
         if any(n < 0 for n in [*shape, *levels]):
             raise LiftingError(f"shape {shape} and levels {levels} must not be negative")
         if isinstance(tile, (int, np.integer)):
