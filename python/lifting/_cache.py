@@ -1,4 +1,4 @@
-"""LRU cache of prepared transforms: keyed by arguments, at most `LIMIT` bytes."""
+"""LRU cache of prepared transforms and of results about them: keyed by arguments, at most `LIMIT` bytes."""
 
 import collections
 import math
@@ -6,18 +6,23 @@ import threading
 
 from . import _lifting
 
-#: Bytes that all cached transforms may hold, as estimated from their shapes.
+#: Bytes that all cached objects may hold, as estimated from their shapes.
 LIMIT = 256 << 20
 #: Estimated bytes of a transform: a constant, and the bytes per sample.
 _BASE, _EACH = 1 << 16, 4
+#: Estimated bytes of an object without samples.
+_SMALL = 1 << 10
 
 _store = collections.OrderedDict()
 _lock = threading.Lock()
 _held = 0
 
 
-def cached(shape):
-    """A decorator for functions that prepare a transform; ``shape`` maps the arguments to the transform's shape."""
+def cached(shape=None):
+    """A decorator for functions that prepare a transform; ``shape`` maps the arguments to the transform's shape.
+
+    Without ``shape``, the function returns a small object.
+    """
 
     def decorate(make):
         def find(*arguments):
@@ -28,7 +33,7 @@ def cached(shape):
                     _store.move_to_end(key)
                     return _store[key][0]
             made = make(*arguments)
-            cost = _BASE + _EACH * math.prod(shape(*arguments))
+            cost = _SMALL if shape is None else _BASE + _EACH * math.prod(shape(*arguments))
             with _lock:
                 if key not in _store:
                     _store[key] = (made, cost)
@@ -43,7 +48,7 @@ def cached(shape):
 
 
 def clear_cache():
-    """Frees cached transforms of PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask`.
+    """Frees all cached objects of PyWavelets' functions, `Plan`, `lifting.torch`, `lifting.jax` and `lifting.dask`.
 
     The cache holds at most 256 MiB, besides the latest transform. Scratch memory is bounded as well: 256 MiB for all
     transforms together, and 256 MiB for each thread that has called a function; that of other threads is freed at

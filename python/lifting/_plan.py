@@ -1,13 +1,13 @@
 """Plans: transforms for arrays of one shape and type, prepared once and executed many times."""
 
 import contextlib
-import functools
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import _arrays, _lifting
+from ._cache import cached
 from ._lifting import LiftingError
 from ._wavelet import as_wavelet
 
@@ -381,7 +381,7 @@ class Plan:
         return f"<lifting.Plan {self.shape} {self.wavelet.name} levels={self.levels} {self.dtype} on {self.device}>"
 
 
-@functools.lru_cache(maxsize=4096)
+@cached()
 def _condition(scheme, boundary, n, origin, levels):
     """Condition of an axis under a border rule, relative to the periodic rule."""
     return scheme.condition(boundary, n, origin, levels)

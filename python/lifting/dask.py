@@ -20,7 +20,6 @@ arrays. Arrays are rechunked so that chunks start at even positions and are at l
 Chunks whose lengths are multiples of 2ᵏ for k levels, and at least 64, are kept.
 """
 
-import functools
 import itertools
 
 import dask
@@ -36,7 +35,7 @@ from ._wavelet import as_wavelet, wavelet as _compile
 __all__ = ["from_zarr", "to_zarr", "wavedec", "wavedec2", "wavedecn", "waverec", "waverec2", "waverecn"]
 
 
-@functools.lru_cache(maxsize=64)
+@cached()
 def _scheme(text):
     return _compile(text)
 

@@ -19,7 +19,6 @@ Coefficients are a tensor of the data's shape, in the Mallat layout. `bands` giv
 `wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, with more coefficients than samples.
 """
 
-import functools
 
 import torch
 from torch import nn
@@ -173,7 +172,7 @@ def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
     return {band.name: coefficients[(..., *band.index)] for band in made}
 
 
-@functools.lru_cache(maxsize=256)
+@cached()
 def _bands(key, shape, levels, boundary, dtype):
     return tuple(Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary, ill_conditioned=True).subbands.values())
 
