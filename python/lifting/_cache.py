@@ -48,7 +48,9 @@ def cached(shape=None):
 
 
 def clear_cache():
-    """Frees all cached objects of PyWavelets' functions, `Plan`, `lifting.torch`, `lifting.jax` and `lifting.dask`.
+    """Frees cached transforms of PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask`.
+
+    Conditions of plans and sub-bands of tensors are in the same cache.
 
     The cache holds at most 256 MiB, besides the latest transform. Scratch memory is bounded as well: 256 MiB for all
     transforms together, and 256 MiB for each thread that has called a function; that of other threads is freed at
