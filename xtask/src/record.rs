@@ -36,9 +36,10 @@ impl Record {
         Record { known: by_text, compiler, seed }
     }
 
-    /// Digest of texts that are compiled together, and of the compiler.
+    /// Digest of texts that are compiled together, without their comments, and of the compiler.
     pub fn digest(&self, texts: &[&str]) -> String {
-        digest(std::iter::once(&self.compiler[..]).chain(texts.iter().copied()))
+        let code: Vec<String> = texts.iter().map(|text| without_comments(text)).collect();
+        digest(std::iter::once(&self.compiler[..]).chain(code.iter().map(String::as_str)))
     }
 
     /// Recorded usage of a text; `None` if it is unknown, or sampled for recompilation.
@@ -52,6 +53,21 @@ impl Record {
         let drawn = digest([&self.seed.to_string()[..], digest_of_text].into_iter());
         u64::from_str_radix(&drawn, 16).is_ok_and(|n| n % SAMPLE == 0)
     }
+}
+
+/// A C text without comments and blank lines. Every `//` and `/*` counts, even within a string: digests need no more.
+fn without_comments(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
+        code.push_str(&rest[..at]);
+        let end = if rest[at..].starts_with("//") { "\n" } else { "*/" };
+        let after = rest[at + 2..].find(end).map_or(rest.len(), |n| at + 2 + n);
+        rest = rest[after..].strip_prefix("*/").unwrap_or(&rest[after..]);
+    }
+    code.push_str(rest);
+    let lines = code.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// A digest of twelve hexadecimal digits.
@@ -74,6 +90,13 @@ pub fn seed_of_commit() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_do_not_change_digests() {
+        let code = without_comments("/* a\n b */\nint x; // y\n\n// z\nint /* w */ v;\n");
+        assert_eq!(code, "int x;\nint  v;\n");
+        assert_eq!(without_comments("a /* open"), "a\n");
+    }
 
     fn usages(record: &Record, texts: usize) -> Vec<Usage> {
         let of = |n: usize| {
