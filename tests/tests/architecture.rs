@@ -1,5 +1,5 @@
-//! Checks of `ARCHITECTURE.md` and `docs/` against the tree. Paths and links must exist, every folder must be
-//! described, and the tables of `docs/performance.md` must match `docs/figures/`.
+//! Checks of `ARCHITECTURE.md` and `docs/` against the tree. Paths, links and identifiers must exist, every folder must
+//! be described, and the tables of `docs/performance.md` must match `docs/figures/`.
 //!
 //! `UPDATE=1 cargo test -p lifting-tests --test suite architecture` rewrites the tables.
 
@@ -72,6 +72,51 @@ fn paths_in_documents_exist() {
             assert!(root().join(folder).join(link).exists(), "{name} has a link to {link}, which does not exist");
         }
     }
+}
+
+/// Identifiers in backticks with the form of Rust: a capitalised name, or names joined by `::`.
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_rust = move |span: &&str| {
+        let capitalised = span.starts_with(|c: char| c.is_ascii_uppercase()) && span.contains(char::is_lowercase);
+        (capitalised || span.contains("::")) && span.split("::").all(is_name)
+    };
+    text.split('`').skip(1).step_by(2).filter(is_rust)
+}
+
+/// Words of the sources' code: comments, and this file, name nothing.
+fn words() -> BTreeSet<String> {
+    let mut sources = BTreeSet::new();
+    for room in rooms() {
+        ["rs", "py", "in"].iter().for_each(|extension| files(Path::new(&room), extension, &mut sources));
+    }
+    sources.remove("tests/tests/architecture.rs");
+    let mut words = BTreeSet::new();
+    for source in sources {
+        for line in read(&source).lines() {
+            let code = if line.contains("://") { line } else { line.split("//").next().unwrap() };
+            words.extend(code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned));
+        }
+    }
+    words
+}
+
+#[test]
+fn identifiers_in_documents_exist() {
+    let words = words();
+    let mut count = 0;
+    for name in documents() {
+        for identifier in identifiers(&read(&name)) {
+            let unknown = identifier.split("::").find(|part| !words.contains(*part));
+            assert_eq!(unknown, None, "{name} names `{identifier}`, which no source has");
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count}");
+    assert_eq!(
+        identifiers("`RowAlignment` `a::b` `one` `a b` `T::` `X`").collect::<Vec<_>>(),
+        ["RowAlignment", "a::b"]
+    );
 }
 
 #[test]
