@@ -22,8 +22,8 @@ pub const PRELUDE: &str = "\
 #include <string.h>
 #include <float.h>
 
-/* The file also compiles as C++, which spells the keyword differently. */
-#if defined(__cplusplus) && !defined(restrict)
+/* The file also compiles as C++ and with MSVC, which spell the keyword differently. */
+#if (defined(__cplusplus) || defined(_MSC_VER)) && !defined(restrict)
 #define restrict __restrict
 #endif
 
