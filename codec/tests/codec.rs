@@ -89,6 +89,21 @@ fn small_and_odd_pictures_round_trip() {
     }
 }
 
+/// A stream carries the text of its wavelet, with roundings, signs and swaps.
+#[test]
+fn wavelets_may_round_in_other_ways() {
+    let text = "wavelet mine { domain integer; swap; odd -= trunc((even[0] + even[1]) >> 1); odd *= -1;
+                even += half_even((odd[-1] + odd[0]) >> 2); odd += half_away(even[0] >> 3); even *= -1; }";
+    let scheme = compile(text).unwrap().remove(0);
+    for (bits, signed) in [(1, false), (8, false), (16, true)] {
+        let image = picture(67, 90, 3, bits, signed);
+        assert_eq!(there_and_back(Codec::builder(&scheme).levels(3), &image), image, "{bits} bits");
+    }
+    let image = picture(70, 90, 1, 8, false);
+    let stream = Codec::builder(&scheme).levels(2).build().unwrap().encode(&image).unwrap();
+    assert!(stream.windows(11).any(|w| w == b"odd *= -1;\n"));
+}
+
 #[test]
 fn wavelets_may_be_text() {
     let text =

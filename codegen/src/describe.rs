@@ -1,6 +1,6 @@
 //! Steps in words, for comments of emitted text and the tables of `explain`.
 
-use lifting_dsl::{Op, PairStage, Phase, Step, Weight};
+use lifting_dsl::{Op, PairStage, Phase, RoundingMode, Step, Weight};
 use num_traits::One;
 
 /// A step in the language's notation, e.g. `odd[k] -= (9*even[k] + 9*even[k+1] - even[k-1] - even[k+2] + 8) >> 4`.
@@ -20,11 +20,16 @@ pub fn step(step: &Step) -> String {
             if s.rounding != 0 {
                 term(&mut sum, s.rounding < 0, &s.rounding.unsigned_abs().to_string());
             }
-            match (s.shift, s.taps.len() + usize::from(s.rounding != 0)) {
-                (0, _) => format!("{} {} {sum}", element(target, 0), op(s.op)),
-                (shift, 1) => format!("{} {} {sum} >> {shift}", element(target, 0), op(s.op)),
-                (shift, _) => format!("{} {} ({sum}) >> {shift}", element(target, 0), op(s.op)),
-            }
+            let value = match (s.shift, s.taps.len() + usize::from(s.rounding != 0)) {
+                (0, _) => sum,
+                (shift, 1) => format!("{sum} >> {shift}"),
+                (shift, _) => format!("({sum}) >> {shift}"),
+            };
+            let value = match s.mode {
+                RoundingMode::Floor => value,
+                mode => format!("{}({value})", mode.name()),
+            };
+            format!("{} {} {value}", element(target, 0), op(s.op))
         }
         Step::Real(s) => {
             let mut sum = String::new();

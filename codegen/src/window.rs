@@ -235,12 +235,12 @@ impl Halo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lifting_dsl::{IntegerStep, Op, Tap};
+    use lifting_dsl::{IntegerStep, Op, RoundingMode, Tap};
 
     /// A step with these taps; weights do not matter here.
     fn step(target: Phase, offsets: std::ops::RangeInclusive<i32>) -> Step {
         let taps = offsets.map(|offset| Tap { offset, weight: 1 }).collect();
-        Step::Integer(IntegerStep { target, op: Op::Add, taps, rounding: 0, shift: 1 })
+        Step::Integer(IntegerStep { target, op: Op::Add, taps, rounding: 0, shift: 1, mode: RoundingMode::Floor })
     }
 
     fn predict_update(n: usize) -> Vec<Step> {

@@ -173,6 +173,12 @@ const CASES: &[(&str, &[&str])] = &[
             "i:odd -= even[0] + even[1] + 1;",
             "i:profile vc2 { gain shift 31; } profile jpeg2000 { gain shift -1; } odd -= even[0];",
             "i:even += 3;",
+            "i:odd -= trunc(even[0] >> 1) + even[1];",
+            "i:odd -= half_even(even[0] + even[1]);",
+            "i:odd -= half_away(even[0] >> 0); even += trunc(odd[0] >> 1, 2);",
+            "i:odd -= half_up((even[0] + 2147483647) >> 2);",
+            "i:odd -= tunc(even[0] >> 1); even *= f64(-1);",
+            "odd -= trunc(even[0] >> 1); swap;",
         ],
     ),
     (
@@ -356,6 +362,7 @@ fn broken_steps_of_a_program() {
             taps: vec![lifting_dsl::Tap { offset: 0, weight: 1 }],
             rounding: 0,
             shift: 40,
+            mode: lifting_dsl::RoundingMode::Floor,
         }),
     ];
     let real_errors = Scheme::from_steps("fn", Domain::Real, Boundary::Zero, steps.clone()).unwrap_err();

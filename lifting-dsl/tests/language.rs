@@ -3,7 +3,7 @@
 use lifting_dsl::ast::*;
 use lifting_dsl::factor;
 use lifting_dsl::float::Float;
-use lifting_dsl::scheme::{self, Group, IntegerStep, Op, RealStep, ScaleStep, Tap};
+use lifting_dsl::scheme::{self, Group, IntegerStep, Op, RealStep, RoundingMode, ScaleStep, Tap};
 use lifting_dsl::{Body, Boundary, Domain, Format, Phase, Scheme, Weight, compile, parse, print, print_scheme};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -61,7 +61,7 @@ fn the_example_of_the_reference() {
     assert_eq!((vc2.boundary, vc2.gain_shift), (Some(Boundary::Edge), 1));
     let taps = |list: &[(i32, i32)]| list.iter().map(|&(offset, weight)| Tap { offset, weight }).collect::<Vec<_>>();
     let step = |target, op, list, rounding, shift| {
-        scheme::Step::Integer(IntegerStep { target, op, taps: taps(list), rounding, shift })
+        scheme::Step::Integer(IntegerStep { target, op, taps: taps(list), rounding, shift, mode: RoundingMode::Floor })
     };
     assert_eq!(
         s.steps(),
@@ -319,6 +319,7 @@ fn item() -> impl Strategy<Value = Item> {
             }
         ),
         rule().prop_map(Item::Factor),
+        Just(Item::Swap(Default::default())),
         (any::<bool>(), op, expr()).prop_map(|(even, op, expr)| {
             let target = if even { Phase::Even } else { Phase::Odd };
             Item::Step(Step { target, op, expr, span: Default::default() })
@@ -386,10 +387,14 @@ fn scheme() -> impl Strategy<Value = Scheme> {
     let weights = prop_oneof![nonzero, prop_oneof![Just(1i32), Just(-1), Just(9)]];
     let taps = prop::collection::btree_map(offset(), weights, 1..6);
     let rounding = prop_oneof![Just(0i32), any::<i32>()];
-    let integer_step = (phase(), op(), taps, rounding, 0..=30u32).prop_map(|(target, op, taps, rounding, shift)| {
-        let taps = taps.into_iter().map(|(offset, weight)| Tap { offset, weight }).collect();
-        scheme::Step::Integer(IntegerStep { target, op, taps, rounding, shift })
-    });
+    let mode = prop::sample::select(RoundingMode::ALL.to_vec());
+    let lift =
+        (phase(), op(), taps, rounding, 0..=30u32, mode).prop_map(|(target, op, taps, rounding, shift, mode)| {
+            let mode = if shift == 0 { RoundingMode::Floor } else { mode };
+            let taps = taps.into_iter().map(|(offset, weight)| Tap { offset, weight }).collect();
+            scheme::Step::Integer(IntegerStep { target, op, taps, rounding, shift, mode })
+        });
+    let integer_step = prop_oneof![6 => lift, 1 => phase().prop_map(scheme::Step::negation)];
     let boundary = || prop::sample::select(Boundary::ALL.to_vec());
     let profiles = prop::collection::btree_map(0..3usize, (prop::option::of(boundary()), 0..=30u32), 0..3);
     let steps = prop_oneof![

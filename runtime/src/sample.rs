@@ -8,7 +8,7 @@ use crate::error::PlanError;
 use crate::exec::Executor;
 use half::{bf16, f16};
 use lifting_codegen::ir::interp::Element;
-use lifting_dsl::{PairStage, Step, Weight};
+use lifting_dsl::{PairStage, RoundingMode, Step, Weight};
 use lifting_planner::Problem;
 use std::sync::Arc;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -150,7 +150,7 @@ pub(crate) struct CompiledStep<W: Arithmetic> {
 #[derive(Clone, Debug)]
 pub(crate) enum StepKind<W: Arithmetic> {
     /// `x ∓= (Σ w·x[i+d] + r) >> s`
-    Integer { subtract: bool, taps: Vec<(isize, W::Acc)>, rounding: W::Acc, shift: u32 },
+    Integer { subtract: bool, taps: Vec<(isize, W::Acc)>, rounding: W::Acc, shift: u32, mode: RoundingMode },
     /// `x ∓= Σ w·(Σ x[i+d])`
     Real { subtract: bool, groups: Vec<CompiledGroup<W>> },
     /// `x *= c`
@@ -211,6 +211,7 @@ impl<W: Arithmetic> CompiledStep<W> {
                 taps: s.taps.iter().map(|t| (position(t.offset), W::integer(t.weight))).collect(),
                 rounding: W::integer(s.rounding),
                 shift: s.shift,
+                mode: s.mode,
             },
             Step::Real(s) => StepKind::Real {
                 subtract: s.op == lifting_dsl::Op::Sub,

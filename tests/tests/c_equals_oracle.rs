@@ -59,6 +59,15 @@ fn gcc_integers() {
     check(&integer("legall53", testing::legall53()), Boundary::Zero, Scalar::I32, &gcc);
 }
 
+/// Roundings other than down, and signs; sums wrap without undefined behaviour.
+#[test]
+fn roundings_and_signs() {
+    let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
+    for (boundary, sample) in rules([Scalar::I16, Scalar::I64, Scalar::I32, Scalar::I16]) {
+        check(&integer("rounded", testing::rounded_steps()), boundary, sample, &gcc);
+    }
+}
+
 /// Files made for a profile follow its order of axes, gain, and rule for lines of one sample at odd positions.
 #[test]
 fn profiles() {

@@ -47,6 +47,14 @@ fn integers() {
     }
 }
 
+/// Roundings other than down, and signs.
+#[test]
+fn roundings_and_signs() {
+    let scheme = testing::scheme("rounded", Domain::Integer, Boundary::WholeSymmetric, testing::rounded_steps());
+    check(&scheme, Boundary::WholeSymmetric, Scalar::I16);
+    check(&scheme, Boundary::Edge, Scalar::I64);
+}
+
 /// Files made for JPEG 2000 follow its rule for lines of one sample at odd positions.
 #[test]
 fn profiles() {

@@ -15,6 +15,7 @@ mod papers;
 mod pywavelets;
 mod random_schemes;
 mod reference;
+mod rounding;
 mod rust_equals_oracle;
 mod toy_dialect;
 mod volumes;

@@ -1,6 +1,6 @@
 //! Operation counts of a scheme.
 
-use lifting_dsl::Step;
+use lifting_dsl::{RoundingMode, Step};
 use std::fmt;
 
 /// Operations per pair of samples (one even, one odd), as schedules write them: equal weights share a multiplication.
@@ -27,6 +27,13 @@ impl Operations {
                     total.additions += s.taps.len() + usize::from(s.rounding != 0);
                     total.multiplications += magnitudes.iter().filter(|m| **m != 1).count();
                     total.shifts += usize::from(s.shift != 0);
+                    // Corrections: the sign or the quotient's last bit, and the half.
+                    total.additions += match s.mode {
+                        RoundingMode::Floor => 0,
+                        RoundingMode::Truncate => 1,
+                        RoundingMode::HalfEven | RoundingMode::HalfAway => 2,
+                    };
+                    total.shifts += usize::from(s.mode != RoundingMode::Floor);
                 }
                 Step::Real(s) => {
                     total.additions += s.groups.iter().map(|g| g.offsets.len()).sum::<usize>();

@@ -15,7 +15,7 @@ use super::lines::EachLine;
 use super::{Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Place, Scalar, Space};
-use lifting_dsl::{Boundary, Group, Phase, RealStep, Scheme, Step, adjoint};
+use lifting_dsl::{Boundary, Domain, Group, Phase, RealStep, Scheme, Step, adjoint};
 
 /// Resident blocks to ask for: without a request, nvcc spills registers for twice as many.
 const RESIDENT: u32 = 8;
@@ -142,7 +142,8 @@ pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError
         return Err(ScheduleError::Storage { schedule: "adjoint", sample, work });
     }
     let steps = options.direction.steps(scheme);
-    let adjoint = adjoint::steps(&steps).ok_or_else(|| ScheduleError::Sample {
+    let real = scheme.domain() == Domain::Real;
+    let adjoint = adjoint::steps(&steps).filter(|_| real).ok_or_else(|| ScheduleError::Sample {
         wavelet: scheme.name().to_owned(),
         domain: "integer",
         sample: options.sample.name(),

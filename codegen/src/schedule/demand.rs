@@ -8,7 +8,7 @@
 use super::level::Job;
 use crate::action::Action;
 use crate::machine::Machine;
-use lifting_dsl::Step;
+use lifting_dsl::{RoundingMode, Step};
 
 /// Demand of a launch on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +59,8 @@ pub fn work(actions: &[Action]) -> [f64; 2] {
         let [operations, accesses] = match step {
             Step::Integer(s) => {
                 let products = s.taps.iter().filter(|t| t.weight.abs() != 1).count();
-                let rounds = usize::from(s.rounding != 0) + usize::from(s.shift != 0);
+                let correction = if s.mode == RoundingMode::Floor { 0 } else { 3 };
+                let rounds = usize::from(s.rounding != 0) + usize::from(s.shift != 0) + correction;
                 // The sum's taps, the update, and the wrap to the sample type.
                 [s.taps.len() + products + rounds + 2, s.taps.len() + 2]
             }

@@ -2,8 +2,8 @@
 
 use super::{Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{Expr, Literal, Place, Scalar};
-use lifting_dsl::{Domain, Group, Op, PairStage, Scheme, Step, Tap, Weight};
+use crate::ir::{BinOp, Expr, Literal, Place, Scalar};
+use lifting_dsl::{Domain, Group, IntegerStep, Op, PairStage, RoundingMode, Scheme, Step, Tap, Weight};
 
 /// The types of a scheme's arithmetic on a sample type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +83,10 @@ impl Arithmetic {
         }
     }
 
+    fn is_integer(self) -> bool {
+        matches!(self.work, Scalar::I16 | Scalar::I32 | Scalar::I64)
+    }
+
     fn to_sum(self, e: Expr) -> Expr {
         if self.sum == self.work { e } else { e.cast(self.sum) }
     }
@@ -115,7 +119,7 @@ pub fn step_value(step: &Step, arith: Arithmetic, old: Expr, read: &mut dyn FnMu
     match step {
         Step::Integer(s) => {
             let sum = integer_sum(&s.taps, arith, read);
-            let delta = (sum + Expr::int(s.rounding.into(), arith.sum)) >> s.shift as i32;
+            let delta = rounded_shift(s, arith, sum + Expr::int(s.rounding.into(), arith.sum));
             arith.to_work(apply(s.op, arith.to_sum(old), delta))
         }
         Step::Real(s) => {
@@ -140,8 +144,26 @@ pub fn step_value(step: &Step, arith: Arithmetic, old: Expr, read: &mut dyn FnMu
             }
             apply(s.op, old, total.expect("a step has groups"))
         }
+        Step::Scale(_) if arith.is_integer() => arith.to_work(-arith.to_sum(old)),
         Step::Scale(s) => old * arith.weight(&s.factor),
     }
+}
+
+/// A step's sum, shifted and rounded in the step's direction.
+fn rounded_shift(step: &IntegerStep, arith: Arithmetic, sum: Expr) -> Expr {
+    let (shift, half) = (step.shift as i32, 1i64 << step.shift >> 1);
+    let and = |a: Expr, mask: i64| Expr::binary(BinOp::And, a, Expr::int(mask, arith.sum));
+    let sign = |sum: Expr| sum >> (if arith.sum == Scalar::I64 { 63 } else { 31 });
+    let corrected = match step.mode {
+        RoundingMode::Floor => sum,
+        RoundingMode::Truncate => sum.clone() + and(sign(sum), (1 << step.shift) - 1),
+        RoundingMode::HalfEven => {
+            let odd = and(sum.clone() >> shift, 1);
+            sum + Expr::int(half - 1, arith.sum) + odd
+        }
+        RoundingMode::HalfAway => sum.clone() + Expr::int(half, arith.sum) + sign(sum),
+    };
+    corrected >> shift
 }
 
 /// The new values of a pair (u, v) of type `work` under a lattice stage.

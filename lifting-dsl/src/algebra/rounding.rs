@@ -46,6 +46,9 @@ impl Rounding {
     }
 
     fn of(scheme: &Scheme, op: Op, filters: [&Laurent<Float>; 2]) -> Option<Rounding> {
+        if scheme.domain() == Domain::Integer {
+            return None;
+        }
         let positive = |w: &Weight| if w.to_f64() < 0.0 { w.neg() } else { w.clone() };
         let step = |step: &Step| match step {
             Step::Integer(_) => None,

@@ -27,7 +27,7 @@
 
 use crate::core::body::Body;
 use crate::core::border::Line;
-use crate::core::scheme::{Boundary, Group, MAX_NAME, Phase, RealStep, Scheme, Step, inverse};
+use crate::core::scheme::{Boundary, Domain, Group, MAX_NAME, Phase, RealStep, Scheme, Step, inverse};
 use crate::core::weight::Weight;
 
 /// The steps of the adjoint away from borders; `None` if one is an integer step, which rounds and so has no adjoint.
@@ -66,7 +66,7 @@ impl Scheme {
     /// assert_eq!(adjoint.steps(), adjoint::steps(&haar.inverse_steps()).unwrap());
     /// ```
     pub fn adjoint(&self) -> Option<Scheme> {
-        let steps = inverse(&steps(&self.steps)?);
+        let steps = inverse(&steps(&self.steps).filter(|_| self.domain == Domain::Real)?);
         let body = match self.lattice() {
             Some(lattice) => Body::Lattice { lattice: lattice.inverse_transpose(), paper: false },
             None => Body::Lifting,

@@ -83,6 +83,9 @@ pub(crate) fn check(step: &Step, domain: Domain) -> Result<(), String> {
             if s.shift > MAX_SHIFT {
                 return Err(format!("shift {} is too large: at most {MAX_SHIFT}", s.shift));
             }
+            if s.shift == 0 && s.mode != RoundingMode::Floor {
+                return Err(format!("rounding `{}` needs a shift of at least 1", s.mode.name()));
+            }
             Ok(())
         }
         (Step::Real(s), Domain::Real) => {
@@ -105,7 +108,8 @@ pub(crate) fn check(step: &Step, domain: Domain) -> Result<(), String> {
         }
         (Step::Integer(_), Domain::Real) => Err("an integer step in the real domain".into()),
         (Step::Real(_), Domain::Integer) => Err("a real step in the integer domain".into()),
-        (Step::Scale(_), Domain::Integer) => Err("a scaling in the integer domain".into()),
+        (Step::Scale(_), Domain::Integer) if step.is_negation() => Ok(()),
+        (Step::Scale(_), Domain::Integer) => Err("a scaling in the integer domain by a factor other than −1".into()),
     }
 }
 

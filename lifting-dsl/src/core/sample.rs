@@ -5,6 +5,7 @@
 //! for the oracle and for plans on CPUs alike.
 
 use crate::core::scheme::Domain;
+use crate::core::scheme::RoundingMode;
 use crate::core::weight::Weight;
 use half::{bf16, f16};
 use std::fmt;
@@ -142,6 +143,8 @@ pub trait Arithmetic: Sample<Work = Self> {
     fn neg(a: Self::Acc) -> Self::Acc;
     /// Arithmetic shift right; reals are unchanged.
     fn shift(a: Self::Acc, bits: u32) -> Self::Acc;
+    /// Arithmetic shift right by 1 to 30 bits, rounded in this direction; reals are unchanged.
+    fn rounded(a: Self::Acc, bits: u32, mode: RoundingMode) -> Self::Acc;
     /// `self + a`, or `self − a`, wrapped to this type.
     fn updated(self, subtract: bool, a: Self::Acc) -> Self;
     /// `self · a`: wrapping, or rounded once.
@@ -221,6 +224,17 @@ macro_rules! integer {
                 a >> bits
             }
             #[inline(always)]
+            fn rounded(a: $acc, bits: u32, mode: RoundingMode) -> $acc {
+                let (negative, half) = (a >> ($acc::BITS - 1), (1 << bits) >> 1);
+                let correction = match mode {
+                    RoundingMode::Floor => 0,
+                    RoundingMode::Truncate => negative & ((1 << bits) - 1),
+                    RoundingMode::HalfEven => half - 1 + ((a >> bits) & 1),
+                    RoundingMode::HalfAway => half + negative,
+                };
+                a.wrapping_add(correction) >> bits
+            }
+            #[inline(always)]
             fn updated(self, subtract: bool, a: $acc) -> $t {
                 // Truncation and wrapping addition commute: this is the wide sum, wrapped.
                 if subtract { self.wrapping_sub(a as $t) } else { self.wrapping_add(a as $t) }
@@ -294,6 +308,10 @@ macro_rules! real {
                 a
             }
             #[inline(always)]
+            fn rounded(a: $t, _: u32, _: RoundingMode) -> $t {
+                a
+            }
+            #[inline(always)]
             fn updated(self, subtract: bool, a: $t) -> $t {
                 if subtract { self - a } else { self + a }
             }
@@ -354,4 +372,34 @@ macro_rules! storage {
 storage! {
     f16 F16;
     bf16 Bf16;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every mode is the exact quotient, rounded, wherever the corrected sum does not wrap; and wraps elsewhere.
+    #[test]
+    fn shifts_round_as_their_modes_say() {
+        let sums = (-70..70).chain([i32::MIN, i32::MIN + 1, i32::MIN + 7, i32::MAX - 7, i32::MAX - 1, i32::MAX]);
+        for sum in sums {
+            for shift in (1..=6).chain([15, 29, 30]) {
+                let (unit, sum64) = (1i64 << shift, i64::from(sum));
+                let away = (2 * sum64.abs() + unit) / (2 * unit) * sum64.signum();
+                let tie = (2 * sum64).rem_euclid(2 * unit) == unit;
+                let floor = sum64.div_euclid(unit);
+                let even = if tie { floor + floor.rem_euclid(2) } else { (2 * sum64 + unit).div_euclid(2 * unit) };
+                let quotients = [floor, sum64 / unit, even, away];
+                for (mode, quotient) in RoundingMode::ALL.into_iter().zip(quotients) {
+                    assert_eq!(i64::rounded(sum64, shift, mode), quotient, "{mode:?} {sum} >> {shift}");
+                    let reaches = matches!(mode, RoundingMode::HalfEven | RoundingMode::HalfAway)
+                        && quotient > floor
+                        && quotient * unit > i64::from(i32::MAX);
+                    let expected = if reaches { quotient - (1i64 << (32 - shift)) } else { quotient };
+                    assert_eq!(i64::from(i32::rounded(sum, shift, mode)), expected, "{mode:?} {sum} >> {shift}");
+                    assert_eq!(i16::rounded(sum, shift, mode), i32::rounded(sum, shift, mode));
+                }
+            }
+        }
+    }
 }

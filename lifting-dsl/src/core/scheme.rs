@@ -25,7 +25,7 @@ pub const MAX_OFFSET: i32 = 1024;
 /// Kind of the samples; decides the arithmetic of the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Domain {
-    /// Two's complement integers; steps are `(Σ w·x + r) >> s`, wrapping, hence always invertible.
+    /// Two's complement integers; steps are `(Σ w·x + r) >> s`, wrapping, hence always invertible. Scalings are by −1.
     Integer,
     /// Floating point; steps are weighted sums, each operation rounded once.
     Real,
@@ -139,7 +139,40 @@ pub struct Tap {
     pub weight: i32,
 }
 
-/// `target[k] op= (Σ weight·other[k+offset] + rounding) >> shift`.
+/// Direction in which an integer step rounds its sum divided by 2^shift.
+///
+/// The step computes `(sum + c) >> shift` with a correction c, and the sum wraps. Rounding up, and to nearest with ties
+/// up, need no mode: the step's rounding term does both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RoundingMode {
+    /// Down: the plain `>>`; c is 0.
+    #[default]
+    Floor,
+    /// Toward zero, as C divides: c is 2^shift − 1 if the sum is negative, otherwise 0.
+    Truncate,
+    /// To nearest, ties to even: c is 2^(shift−1) − 1, plus the lowest bit of `sum >> shift`.
+    HalfEven,
+    /// To nearest, ties away from zero, as C's `round`: c is 2^(shift−1), less 1 if the sum is negative.
+    HalfAway,
+}
+
+impl RoundingMode {
+    /// All modes.
+    pub const ALL: [RoundingMode; 4] =
+        [RoundingMode::Floor, RoundingMode::Truncate, RoundingMode::HalfEven, RoundingMode::HalfAway];
+
+    /// The function around a step's shift that selects it in a `.lift` file; `floor` may be left out.
+    pub fn name(self) -> &'static str {
+        match self {
+            RoundingMode::Floor => "floor",
+            RoundingMode::Truncate => "trunc",
+            RoundingMode::HalfEven => "half_even",
+            RoundingMode::HalfAway => "half_away",
+        }
+    }
+}
+
+/// `target[k] op= (Σ weight·other[k+offset] + rounding) >> shift`, rounded as its mode says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IntegerStep {
     /// The phase that is updated; the other one is read.
@@ -150,8 +183,10 @@ pub struct IntegerStep {
     pub taps: Vec<Tap>,
     /// Added before the shift.
     pub rounding: i32,
-    /// Arithmetic (floor) right shift, 0 to 30.
+    /// Arithmetic right shift, 0 to 30.
     pub shift: u32,
+    /// Rounding of the shift; [`RoundingMode::Floor`] if there is none.
+    pub mode: RoundingMode,
 }
 
 /// Offsets that share one weight: they are summed first, and multiplied once.
@@ -174,7 +209,7 @@ pub struct RealStep {
     pub groups: Vec<Group>,
 }
 
-/// `target[k] *= factor`; real domain only.
+/// `target[k] *= factor`; in the integer domain the factor is −1, and wraps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScaleStep {
     /// The phase that is scaled.
@@ -225,6 +260,16 @@ impl Step {
             }
             Step::Scale(_) => None,
         }
+    }
+
+    /// The negation of a phase: the one scaling of the integer domain, and its own inverse.
+    pub fn negation(target: Phase) -> Step {
+        Step::Scale(ScaleStep { target, factor: Weight::integer(-1) })
+    }
+
+    /// Whether this is [`Step::negation`] of either phase.
+    pub fn is_negation(&self) -> bool {
+        matches!(self, Step::Scale(s) if s.factor == Weight::integer(-1))
     }
 
     /// Support in positions (interleaved offsets) relative to the updated position; `None` for a scaling.

@@ -2,7 +2,9 @@
 //!
 //! [proptest]: https://docs.rs/proptest
 
-use crate::core::scheme::{Boundary, Domain, Group, IntegerStep, Op, Phase, RealStep, ScaleStep, Scheme, Step, Tap};
+use crate::core::scheme::{
+    Boundary, Domain, Group, IntegerStep, Op, Phase, RealStep, RoundingMode, ScaleStep, Scheme, Step, Tap,
+};
 use crate::core::weight::Weight;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -12,7 +14,30 @@ use std::collections::BTreeMap;
 /// `taps` are offsets, ascending, and non-zero weights.
 pub fn integer(target: Phase, op: Op, taps: &[(i32, i32)], rounding: i32, shift: u32) -> Step {
     let taps = taps.iter().map(|&(offset, weight)| Tap { offset, weight }).collect();
-    Step::Integer(IntegerStep { target, op, taps, rounding, shift })
+    Step::Integer(IntegerStep { target, op, taps, rounding, shift, mode: RoundingMode::Floor })
+}
+
+/// An integer step rounded in another way.
+pub fn rounded(mode: RoundingMode, step: Step) -> Step {
+    match step {
+        Step::Integer(s) => Step::Integer(IntegerStep { mode, ..s }),
+        step => step,
+    }
+}
+
+/// Integer steps with every rounding mode, a negation before, between and after them: (13,7) of Deslauriers and Dubuc,
+/// rounded otherwise.
+pub fn rounded_steps() -> Vec<Step> {
+    let [predict, update] = <[Step; 2]>::try_from(dd137()).expect("two steps");
+    vec![
+        Step::negation(Phase::Odd),
+        rounded(RoundingMode::Truncate, predict),
+        Step::negation(Phase::Odd),
+        rounded(RoundingMode::HalfEven, update),
+        rounded(RoundingMode::HalfAway, integer(Phase::Odd, Op::Add, &[(-1, 1), (0, -3), (1, 1)], -1, 2)),
+        rounded(RoundingMode::HalfEven, integer(Phase::Even, Op::Sub, &[(0, 1)], 0, 1)),
+        Step::negation(Phase::Even),
+    ]
 }
 
 /// `target += weight · Σ other[offsets]`.
@@ -72,14 +97,14 @@ pub fn ratio(n: i64, d: i64) -> Weight {
 
 /// A scheme of these steps, all of `domain`.
 pub fn scheme(name: &str, domain: Domain, boundary: Boundary, steps: Vec<Step>) -> Scheme {
-    let integer = |step: &Step| matches!(step, Step::Integer(_));
+    let integer = |step: &Step| matches!(step, Step::Integer(_)) || domain == Domain::Integer && step.is_negation();
     assert!(steps.iter().all(|s| integer(s) == (domain == Domain::Integer)), "steps of the wavelet's own domain");
     Scheme::of_checked(name.to_string(), domain, boundary, steps)
 }
 
 /// Steps from above as a wavelet with the whole-symmetric border rule.
 pub fn wavelet(name: &str, steps: Vec<Step>) -> Scheme {
-    let domain = if matches!(steps[0], Step::Integer(_)) { Domain::Integer } else { Domain::Real };
+    let domain = if steps.iter().any(|step| matches!(step, Step::Integer(_))) { Domain::Integer } else { Domain::Real };
     scheme(name, domain, Boundary::WholeSymmetric, steps)
 }
 
@@ -103,17 +128,20 @@ fn offsets() -> impl Strategy<Value = Vec<i32>> {
     prop::collection::btree_set(-6..=6i32, 1..=6).prop_map(|set| set.into_iter().collect())
 }
 
-/// An integer step: asymmetric taps, weights small or (seldom) arbitrary, so that sums wrap.
+/// An integer step, or (seldom) a negation: asymmetric taps, any rounding mode, weights small or (seldom) arbitrary, so
+/// that sums wrap.
 pub fn any_integer() -> impl Strategy<Value = Step> {
     let weight = prop_oneof![9 => -64..=64i32, 1 => any::<i32>()].prop_map(|w| if w == 0 { 1 } else { w });
     let rounding = prop_oneof![3 => -1i32..=512, 1 => any::<i32>()];
     let shift = prop_oneof![8 => 0..=10u32, 1 => 11..=30u32];
-    (phase(), op(), offsets(), prop::collection::vec(weight, 6), rounding, shift).prop_map(
-        |(target, op, offsets, weights, rounding, shift)| {
+    let mode = prop_oneof![2 => Just(RoundingMode::Floor), 1 => prop::sample::select(RoundingMode::ALL.to_vec())];
+    let lift = (phase(), op(), offsets(), prop::collection::vec(weight, 6), rounding, shift, mode).prop_map(
+        |(target, op, offsets, weights, rounding, shift, mode)| {
             let taps: Vec<_> = offsets.into_iter().zip(weights).collect();
-            integer(target, op, &taps, rounding, shift)
+            rounded(if shift == 0 { RoundingMode::Floor } else { mode }, integer(target, op, &taps, rounding, shift))
         },
-    )
+    );
+    prop_oneof![9 => lift, 1 => phase().prop_map(Step::negation)]
 }
 
 /// A real step, or (seldom) a scaling: rational weights of magnitude at most 1, some equal so that groups arise.

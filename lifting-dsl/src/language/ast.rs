@@ -48,6 +48,8 @@ pub enum Item {
     Const(Const),
     /// `odd += …;`
     Step(Step),
+    /// `swap;`
+    Swap(Span),
     /// `lattice { … }`
     Lattice(Lattice),
     /// `bank { … }`
@@ -288,7 +290,7 @@ impl Item {
                     filter.taps.iter_mut().for_each(Expr::erase_spans);
                 }
             }
-            Item::Error(span) => *span = Span::default(),
+            Item::Swap(span) | Item::Error(span) => *span = Span::default(),
         }
     }
 }

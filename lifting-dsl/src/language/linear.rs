@@ -54,6 +54,9 @@ pub(crate) struct Reducer<'a> {
 /// The functions of the language.
 const FUNCTIONS: [&str; 2] = ["sqrt", "f64"];
 
+/// The functions around a step's shift that set its rounding.
+pub(crate) const ROUNDINGS: [&str; 6] = ["floor", "ceil", "trunc", "half_up", "half_even", "half_away"];
+
 impl Reducer<'_> {
     /// The value of an expression without samples; `what` names it, as in "a shift". `None`: an error was reported.
     pub(crate) fn constant(&mut self, e: &Expr, what: &str) -> Option<Weight> {
@@ -260,17 +263,28 @@ impl Reducer<'_> {
         if !FUNCTIONS.contains(&name.text.as_str()) {
             let message = format!("unknown function `{}`", name.text);
             let diagnostic = Diagnostic::error("L0210", message, name.span, "not a function");
-            self.sink.push(if let Some(declared) = self.constants.get_mut(&name.text) {
+            self.sink.push(if ROUNDINGS.contains(&name.text.as_str()) {
+                misplaced_rounding(name, span, self.domain)
+            } else if let Some(declared) = self.constants.get_mut(&name.text) {
                 declared.used = true;
                 diagnostic.help(format!("to multiply, write `{}*(…)`", name.text))
-            } else if let Some(better) = did_you_mean(&name.text, FUNCTIONS) {
+            } else if let Some(better) = did_you_mean(&name.text, FUNCTIONS.into_iter().chain(ROUNDINGS)) {
                 diagnostic.help(format!("did you mean `{better}`?"))
             } else {
                 diagnostic
                     .help("a step is a weighted sum of samples; the functions are `sqrt` and `f64`, of constants only")
             });
             for arg in args {
-                self.linear(arg, place);
+                match &arg.kind {
+                    // Its place is reported already.
+                    ExprKind::Shift { value, amount } if ROUNDINGS.contains(&name.text.as_str()) => {
+                        self.linear(value, place);
+                        self.linear(amount, Place::Constant("a shift"));
+                    }
+                    _ => {
+                        self.linear(arg, place);
+                    }
+                }
             }
             return None;
         }
@@ -311,6 +325,22 @@ impl Reducer<'_> {
         });
         None
     }
+}
+
+/// The report of a rounding function that is not around the whole of an integer step with a shift.
+fn misplaced_rounding(name: &Word, span: Span, domain: Option<Domain>) -> Diagnostic {
+    let name = &name.text;
+    let (message, help) = match domain {
+        Some(Domain::Real) => (
+            format!("`{name}` needs the integer domain"),
+            "real steps round each operation to the nearest value; declare `domain integer;` for whole numbers".into(),
+        ),
+        _ => (
+            format!("`{name}` rounds the shift of a whole integer step"),
+            format!("write `odd -= {name}((even[0] + even[1]) >> 1);`: one shift inside, nothing around"),
+        ),
+    };
+    Diagnostic::error("L0408", message, span, "rounded here").help(help)
 }
 
 /// The remedy for a division in the integer domain.

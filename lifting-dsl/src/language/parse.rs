@@ -6,7 +6,7 @@
 //! wavelet  = doc* "wavelet" NAME "{" item* "}"
 //! item     = "domain" WORD ";" | "boundary" WORD ";" | "const" NAME "=" expr ";"
 //!          | "profile" WORD "{" ("boundary" WORD ";" | "gain" "shift" expr ";")* "}"
-//!          | ("even" | "odd") ("+=" | "-=" | "*=") expr ";"
+//!          | ("even" | "odd") ("+=" | "-=" | "*=") expr ";" | "swap" ";"
 //!          | "lattice" ["paper"] "{" (("rotate" | "reflect" | "matrix") arguments ";")* "}"
 //!          | "bank" "{" (("lowpass" | "highpass") "at" index "[" expr ("," expr)* [","] "]" ";")* "}"
 //!          | "factor" WORD ";"
@@ -35,7 +35,8 @@ use crate::language::suggest::did_you_mean;
 pub const MAX_DEPTH: usize = 64;
 
 /// Words that start a statement of a wavelet.
-const STATEMENTS: [&str; 9] = ["domain", "boundary", "profile", "const", "even", "odd", "lattice", "bank", "factor"];
+const STATEMENTS: [&str; 10] =
+    ["domain", "boundary", "profile", "const", "even", "odd", "swap", "lattice", "bank", "factor"];
 
 /// Parses a text. The tree holds every readable part; every other part has an error.
 ///
@@ -215,6 +216,7 @@ impl<'a> Parser<'a> {
             "wavelet" | "domain" | "boundary" | "profile" | "const" | "factor" => {
                 self.peek_second().kind == Kind::Ident
             }
+            "swap" => self.peek_second().kind == Kind::Semi,
             "lattice" | "bank" => matches!(self.peek_second().kind, Kind::Ident | Kind::LBrace),
             _ => false,
         }
@@ -361,6 +363,11 @@ impl<'a> Parser<'a> {
             "profile" => self.profile(),
             "const" => self.constant(),
             "even" | "odd" => self.step(),
+            "swap" => {
+                self.next();
+                self.semicolon()?;
+                Ok(Item::Swap(first.span))
+            }
             "lattice" => self.lattice(),
             "bank" => self.bank(),
             "factor" => {

@@ -87,7 +87,8 @@ fn wavelet(w: &Wavelet) -> String {
     let mut steps_before = true;
     for item in &w.items {
         // A blank line separates the steps from the statements before them.
-        let is_step = matches!(item, Item::Step(_) | Item::Lattice(_) | Item::Bank(_) | Item::Factor(_));
+        let is_step =
+            matches!(item, Item::Step(_) | Item::Swap(_) | Item::Lattice(_) | Item::Bank(_) | Item::Factor(_));
         if is_step && !steps_before {
             lines.push(String::new());
         }
@@ -104,6 +105,7 @@ fn wavelet(w: &Wavelet) -> String {
             }
             Item::Const(c) => format!("const {} = {};", c.name.text, expr(&c.value, Level::Shift)),
             Item::Step(s) => format!("{} {} {};", s.target.name(), s.op.symbol(), expr(&s.expr, Level::Shift)),
+            Item::Swap(_) => "swap;".into(),
             Item::Lattice(l) => {
                 let stage = |s: &Stage| format!("{}({});", s.kind.text, list(&s.args));
                 let head = if l.paper { "lattice paper" } else { "lattice" };
@@ -192,6 +194,10 @@ fn scheme_step(step: &scheme::Step) -> String {
                 (0, _) => sum.text,
                 (shift, 1) => format!("{} >> {shift}", sum.text),
                 (shift, _) => format!("({}) >> {shift}", sum.text),
+            };
+            let text = match s.mode {
+                scheme::RoundingMode::Floor => text,
+                mode => format!("{}({text})", mode.name()),
             };
             format!("{} {} {text};", s.target.name(), assignment(s.op))
         }

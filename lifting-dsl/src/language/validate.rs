@@ -10,7 +10,7 @@ use crate::core::span::Span;
 use crate::core::weight::{in_range, invertible};
 use crate::language::ast::{self, Item, ProfileItem, StepOp, Word};
 use crate::language::constant::{Arithmetic, as_i32};
-use crate::language::linear::{Declared, Linear, Place, Reducer, real_shift};
+use crate::language::linear::{Declared, Linear, Place, ROUNDINGS, Reducer, real_shift};
 use crate::language::parse::parse_into;
 use crate::language::sink::Sink;
 use crate::language::suggest::did_you_mean;
@@ -144,14 +144,18 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
             }
             Item::Const(c) => constant(c, &mut reducer),
             Item::Lattice(_) | Item::Bank(_) | Item::Factor(_) => made_of.note(item, reducer.sink),
-            Item::Step(s) => {
+            Item::Step(ast::Step { span, .. }) | Item::Swap(span) => {
                 made_of.note(item, reducer.sink);
-                step_count += 1;
-                if step_count == MAX_STEPS + 1 {
+                let (before, made) = (step_count, if matches!(item, Item::Swap(_)) { 4 } else { 1 });
+                step_count += made;
+                if before <= MAX_STEPS && step_count > MAX_STEPS {
                     let message = format!("wavelet `{}` has more than {MAX_STEPS} steps", w.name.text);
-                    reducer.sink.push(Diagnostic::error("L0602", message, s.span, "one too many"));
+                    reducer.sink.push(Diagnostic::error("L0602", message, *span, "one too many"));
                 } else if step_count <= MAX_STEPS {
-                    steps.extend(step(s, &mut reducer));
+                    match item {
+                        Item::Step(s) => steps.extend(step(s, &mut reducer)),
+                        _ => steps.extend(swap(*span, &mut reducer)),
+                    }
                 }
             }
         }
@@ -292,15 +296,47 @@ fn constant(c: &ast::Const, reducer: &mut Reducer) {
     reducer.constants.entry(c.name.text.clone()).or_insert(declared);
 }
 
+/// Exchanges `even[k]` and `odd[k]`, as three steps and a sign. A sample without a partner takes the border rule's.
+fn swap(span: Span, reducer: &mut Reducer) -> Vec<Step> {
+    if reducer.domain == Some(Domain::Real) {
+        let message = "a swap needs the integer domain";
+        let diagnostic = Diagnostic::error("L0409", message, span, "would round");
+        reducer.sink.push(diagnostic.help("in the real domain, write a lattice with the stage `reflect(0, 1);`"));
+        return Vec::new();
+    }
+    let step = |target, op| {
+        let taps = vec![Tap { offset: 0, weight: 1 }];
+        Step::Integer(IntegerStep { target, op, taps, rounding: 0, shift: 0, mode: RoundingMode::Floor })
+    };
+    let difference = || step(Phase::Odd, Op::Sub);
+    vec![difference(), step(Phase::Even, Op::Add), difference(), Step::negation(Phase::Odd)]
+}
+
+/// The argument and the name of a rounding function around a whole step of the integer domain.
+fn rounding<'s>(e: &'s ast::Expr, reducer: &mut Reducer) -> Option<(&'s ast::Expr, &'s str)> {
+    let ast::ExprKind::Call { name, args } = &e.kind else { return None };
+    if reducer.domain == Some(Domain::Real) || !ROUNDINGS.contains(&name.text.as_str()) {
+        return None;
+    }
+    match &args[..] {
+        [arg @ ast::Expr { kind: ast::ExprKind::Shift { .. }, .. }] => Some((arg, &name.text)),
+        _ => None,
+    }
+}
+
 fn step(s: &ast::Step, reducer: &mut Reducer) -> Option<Step> {
     let op = match s.op {
         StepOp::Scale => return scale(s, reducer),
         StepOp::Add => Op::Add,
         StepOp::Sub => Op::Sub,
     };
-    let (body, amount) = match &s.expr.kind {
+    let (whole, round) = match rounding(&s.expr, reducer) {
+        Some((argument, name)) => (argument, Some(name)),
+        None => (&s.expr, None),
+    };
+    let (body, amount) = match &whole.kind {
         ast::ExprKind::Shift { value, amount } => (&**value, Some(&**amount)),
-        _ => (&s.expr, None),
+        _ => (whole, None),
     };
     let shift = match amount {
         Some(amount) if reducer.domain == Some(Domain::Real) => {
@@ -329,7 +365,7 @@ fn step(s: &ast::Step, reducer: &mut Reducer) -> Option<Step> {
         reducer.sink.push(Diagnostic::error("L0306", message, *span, "has no effect").help("leave it out"));
     }
     match reducer.domain? {
-        Domain::Integer => integer_step(s, op, &sum, shift, body.span, reducer.sink),
+        Domain::Integer => integer_step(s, op, &sum, (shift, round), body.span, reducer.sink),
         Domain::Real => real_step(s, op, &sum, body.span, reducer.sink),
     }
     .filter(|_| zeros.is_empty() && shift.is_some())
@@ -345,7 +381,14 @@ fn shift(amount: &ast::Expr, reducer: &mut Reducer) -> Option<u32> {
     shift
 }
 
-fn integer_step(s: &ast::Step, op: Op, sum: &Linear, shift: Option<u32>, body: Span, sink: &mut Sink) -> Option<Step> {
+fn integer_step(
+    s: &ast::Step,
+    op: Op,
+    sum: &Linear,
+    (shift, round): (Option<u32>, Option<&str>),
+    body: Span,
+    sink: &mut Sink,
+) -> Option<Step> {
     let other = s.target.other().name();
     let mut taps = Vec::new();
     let mut whole = |value: &Weight, what: String, span: Span| {
@@ -369,7 +412,25 @@ fn integer_step(s: &ast::Step, op: Op, sum: &Linear, shift: Option<u32>, body: S
         let diagnostic = Diagnostic::warning("L0903", message, body, "a rounding term without a shift");
         sink.push(diagnostic.help("was a `>> …` forgotten?"));
     }
-    let step = IntegerStep { target: s.target, op, taps, rounding, shift: shift? };
+    let shift = shift?;
+    let none = shift == 0;
+    // Two of the roundings are rounding terms.
+    let (mode, more) = match round {
+        None | Some("floor") => (RoundingMode::Floor, 0),
+        Some(name) if none => {
+            let message = format!("`{name}` needs a shift of at least 1");
+            sink.push(Diagnostic::error("L0408", message, s.expr.span, "nothing to round").help("leave it out"));
+            return None;
+        }
+        Some("ceil") => (RoundingMode::Floor, (1 << shift) - 1),
+        Some("half_up") => (RoundingMode::Floor, 1 << (shift - 1)),
+        Some(name) => (RoundingMode::ALL.into_iter().find(|mode| mode.name() == name)?, 0),
+    };
+    let Some(rounding) = rounding.checked_add(more) else {
+        sink.push(Diagnostic::error("L0402", "the rounding term does not fit 32 bits", body, "too large"));
+        return None;
+    };
+    let step = IntegerStep { target: s.target, op, taps, rounding, shift, mode };
     (step.taps.len() == sum.taps.len()).then_some(Step::Integer(step))
 }
 
@@ -403,14 +464,19 @@ pub(crate) fn weight_range(weight: &Weight, what: &str, span: Span, sink: &mut S
 }
 
 fn scale(s: &ast::Step, reducer: &mut Reducer) -> Option<Step> {
+    let factor = reducer.constant(&s.expr, "a scaling factor");
     if reducer.domain == Some(Domain::Integer) {
+        if factor.as_ref() == Some(&Weight::integer(-1)) {
+            return Some(Step::negation(s.target));
+        }
         let message = "scaling needs the real domain";
         let diagnostic = Diagnostic::error("L0404", message, s.span, "cannot be undone exactly");
-        reducer.sink.push(diagnostic.help("declare `domain real;`, or leave the bands unscaled"));
-        reducer.linear(&s.expr, Place::Constant("a scaling factor"));
+        reducer
+            .sink
+            .push(diagnostic.help("declare `domain real;`, or leave the bands unscaled; integers allow `*= -1`"));
         return None;
     }
-    let factor = reducer.constant(&s.expr, "a scaling factor")?;
+    let factor = factor?;
     let span = s.expr.span;
     if factor.is_zero() {
         let message = "a scaling by zero cannot be undone";

@@ -23,9 +23,9 @@ pub(crate) struct Fold<W: Arithmetic> {
 }
 
 impl<W: Arithmetic> Adjoint<W> {
-    /// Returns `None` if a step rounds.
+    /// Returns `None` if samples are integers, whose steps round.
     fn new(steps: &[Step]) -> Option<Adjoint<W>> {
-        let back = adjoint::steps(steps)?;
+        let back = adjoint::steps(steps).filter(|_| W::REAL)?;
         Some(Adjoint { steps: back.iter().map(CompiledStep::new).collect(), of: steps.iter().rev().cloned().collect() })
     }
 

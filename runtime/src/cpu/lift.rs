@@ -5,7 +5,7 @@
 //! every axis.
 
 use crate::sample::{Arithmetic, CompiledGroup, CompiledStep, GroupWeight, StepKind};
-use lifting_dsl::Boundary;
+use lifting_dsl::{Boundary, RoundingMode};
 
 /// Runs `steps` over a bundle of lines of at least two samples, interleaved, in place.
 ///
@@ -76,7 +76,7 @@ fn apply<W: Arithmetic, const L: usize>(
     read: impl Fn(&[[W; L]], isize) -> [W; L],
 ) {
     let (subtract, delta) = match kind {
-        StepKind::Integer { subtract, taps, rounding, shift } => {
+        StepKind::Integer { subtract, taps, rounding, shift, mode } => {
             let mut acc = [*rounding; L];
             for &(d, weight) in taps {
                 let x = read(line, d);
@@ -85,7 +85,10 @@ fn apply<W: Arithmetic, const L: usize>(
                 }
             }
             for acc in &mut acc {
-                *acc = W::shift(*acc, *shift);
+                *acc = match mode {
+                    RoundingMode::Floor => W::shift(*acc, *shift),
+                    mode => W::rounded(*acc, *shift, *mode),
+                };
             }
             (*subtract, acc)
         }

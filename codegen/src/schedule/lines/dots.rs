@@ -8,7 +8,7 @@
 //! other.
 
 use crate::ir::Expr;
-use lifting_dsl::{IntegerStep, Op, Step, Tap};
+use lifting_dsl::{IntegerStep, Op, RoundingMode, Step, Tap};
 use std::collections::BTreeMap;
 
 /// Maximum dot products for one weight.
@@ -35,14 +35,14 @@ pub enum Wanted {
 }
 
 impl<'a> Dots<'a> {
-    /// The step, if its weights fit 8 bits or twice as much, and no sum of 16-bit samples wraps.
+    /// The step, if it rounds down, its weights fit 8 bits or twice as much, and no sum of 16-bit samples wraps.
     pub fn of(step: &'a Step) -> Option<Dots<'a>> {
         let Step::Integer(step) = step else { return None };
         let small = step.taps.iter().all(|tap| tap.weight.unsigned_abs() <= MAX_PARTS * i8::MAX as u32);
         // Before the shift, a result includes the old sample.
         let weights: i64 = step.taps.iter().map(|tap| i64::from(tap.weight).abs()).sum();
         let most = ((weights + (1 << step.shift)) << 15) + i64::from(step.rounding).abs() + (1 << step.shift);
-        (small && most < 1 << 31).then_some(Dots { step })
+        (small && most < 1 << 31 && step.mode == RoundingMode::Floor).then_some(Dots { step })
     }
 
     /// Registers that the results of register m read, relative to m.
@@ -210,7 +210,14 @@ mod tests {
             ] {
                 let taps = (first..).zip(weights).map(|(offset, weight)| Tap { offset, weight }).collect();
                 let rounding = if shift == 0 { 0 } else { 1 << (shift - 1) };
-                let step = Step::Integer(IntegerStep { target: Phase::Odd, op, taps, rounding, shift });
+                let step = Step::Integer(IntegerStep {
+                    target: Phase::Odd,
+                    op,
+                    taps,
+                    rounding,
+                    shift,
+                    mode: RoundingMode::Floor,
+                });
                 let dots = Dots::of(&step).expect("weights are small");
                 for _ in 0..50 {
                     let other: Vec<i16> = (0..16).map(|_| random()).collect();
@@ -259,7 +266,14 @@ mod tests {
     fn steps_with_wrapping_sums_are_refused() {
         let step = |weight: i32, shift: u32| {
             let taps = vec![Tap { offset: 0, weight }];
-            Step::Integer(IntegerStep { target: Phase::Odd, op: Op::Add, taps, rounding: 0, shift })
+            Step::Integer(IntegerStep {
+                target: Phase::Odd,
+                op: Op::Add,
+                taps,
+                rounding: 0,
+                shift,
+                mode: RoundingMode::Floor,
+            })
         };
         assert!(Dots::of(&step(254, 12)).is_some());
         assert!(Dots::of(&step(255, 12)).is_none());

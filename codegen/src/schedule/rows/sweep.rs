@@ -16,7 +16,7 @@ use super::{PHASES, one_thread, read_name};
 use crate::ir::build::Builder;
 use crate::ir::{Access, BinOp, Expr, Kernel, ParamId, Scalar, Space};
 use crate::window::{Window, needed};
-use lifting_dsl::{IntegerStep, Op, Phase, Scheme, Step};
+use lifting_dsl::{IntegerStep, Op, Phase, RoundingMode, Scheme, Step};
 use std::collections::BTreeMap;
 
 /// Bytes of one phase of a row that are lifted at a time.
@@ -291,7 +291,11 @@ fn narrow(b: &mut Builder, step: &IntegerStep, arith: Arithmetic, read: &dyn Fn(
     let (shift, rounding) = (step.shift as i32, i64::from(step.rounding));
     let total: i64 = step.taps.iter().map(|t| i64::from(t.weight).abs()).sum();
     let (limit, rest) = (1_i64 << shift.min(20), rounding.abs());
-    if shift > 12 || (total << 15) + rest >= 1 << 31 || total * (limit - 1) + rest >= 1 << 15 {
+    if step.mode != RoundingMode::Floor
+        || shift > 12
+        || (total << 15) + rest >= 1 << 31
+        || total * (limit - 1) + rest >= 1 << 15
+    {
         return None;
     }
     let bits = |op: BinOp, a: Expr, b: Expr| Expr::binary(op, a, b);

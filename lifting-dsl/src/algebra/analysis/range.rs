@@ -15,7 +15,7 @@ use crate::algebra::float::Float;
 use crate::algebra::laurent::Laurent;
 use crate::algebra::polyphase::stencil;
 use crate::core::sample::SampleType;
-use crate::core::scheme::{Boundary, IntegerStep, Op, Phase, Step};
+use crate::core::scheme::{Boundary, IntegerStep, Op, Phase, RoundingMode, Step};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 use std::fmt;
@@ -225,20 +225,42 @@ pub fn exact_bits(steps: &[Step], t: SampleType, signed: bool, setting: &Setting
     Ok(fits)
 }
 
-fn integer_steps(steps: &[Step]) -> Result<Vec<IntegerStep>, NotInteger> {
-    let integer = |(i, s): (usize, &Step)| match s {
-        Step::Integer(s) => Ok(s.clone()),
-        Step::Real(_) | Step::Scale(_) => Err(NotInteger { step: i + 1 }),
-    };
-    steps.iter().enumerate().map(integer).collect()
+/// A step of the integer domain.
+enum Whole<'a> {
+    Lift(&'a IntegerStep),
+    Negation(Phase),
+}
+
+fn integer_steps(steps: &[Step]) -> Result<Vec<Whole<'_>>, NotInteger> {
+    fn whole((i, step): (usize, &Step)) -> Result<Whole<'_>, NotInteger> {
+        match step {
+            Step::Integer(s) => Ok(Whole::Lift(s)),
+            Step::Scale(s) if step.is_negation() => Ok(Whole::Negation(s.target)),
+            Step::Real(_) | Step::Scale(_) => Err(NotInteger { step: i + 1 }),
+        }
+    }
+    steps.iter().enumerate().map(whole).collect()
 }
 
 /// Whether the bound by filters holds at the border.
-fn has_filters(steps: &[IntegerStep], boundary: Boundary) -> bool {
+fn has_filters(steps: &[Whole], boundary: Boundary) -> bool {
     match boundary {
         Boundary::Periodic => true,
-        Boundary::WholeSymmetric => steps.iter().all(symmetric),
+        Boundary::WholeSymmetric => steps.iter().all(|step| match step {
+            Whole::Lift(step) => symmetric(step),
+            Whole::Negation(_) => true,
+        }),
         Boundary::Edge | Boundary::Zero => false,
+    }
+}
+
+/// Lowest and highest correction of a step's sum before its shift.
+fn corrections(step: &IntegerStep) -> [i64; 2] {
+    let half = (1i64 << step.shift) >> 1;
+    match step.mode {
+        RoundingMode::Floor => [0, 0],
+        RoundingMode::Truncate => [0, (1 << step.shift) - 1],
+        RoundingMode::HalfEven | RoundingMode::HalfAway => [half - 1, half],
     }
 }
 
@@ -272,11 +294,23 @@ impl Pass {
         Ok(Pass::run(&steps, input, boundary, form))
     }
 
-    fn run(steps: &[IntegerStep], input: &Interval, boundary: Boundary, form: Option<Form>) -> Pass {
+    fn run(steps: &[Whole], input: &Interval, boundary: Boundary, form: Option<Form>) -> Pass {
         let mut phases = [input.clone(), input.clone()];
         let (mut samples, mut accumulator) = (input.clone(), Interval::new(0, 0));
         let mut forms = form.map(|f| [f.clone(), f.delayed()]);
         for step in steps {
+            let step = match step {
+                Whole::Lift(step) => *step,
+                Whole::Negation(phase) => {
+                    let target = *phase as usize;
+                    phases[target] = Interval::new(0, 0).minus(&phases[target]);
+                    samples = samples.hull(&phases[target]);
+                    if let Some(forms) = &mut forms {
+                        forms[target] = forms[target].negated();
+                    }
+                    continue;
+                }
+            };
             let (target, other) = (step.target as usize, step.target.other() as usize);
             let zero = Interval::new(0, 0);
             let read = if boundary == Boundary::Zero { phases[other].hull(&zero) } else { phases[other].clone() };
@@ -287,7 +321,10 @@ impl Pass {
                 sum = sum.meet(&forms[other].summed(step));
             }
             accumulator = accumulator.hull(&sum);
-            let term = Interval { low: &sum.low >> step.shift, high: &sum.high >> step.shift };
+            let [low, high] = corrections(step);
+            let corrected = Interval { low: &sum.low + low, high: &sum.high + high };
+            accumulator = accumulator.hull(&corrected);
+            let term = Interval { low: &corrected.low >> step.shift, high: &corrected.high >> step.shift };
             let mut result = match step.op {
                 Op::Add => phases[target].plus(&term),
                 Op::Sub => phases[target].minus(&term),
@@ -340,13 +377,24 @@ impl Form {
         self.error = self.error.each_ref().map(|e| e.ldexp(i64::from(by)));
     }
 
-    /// self op (Σ w·other + r) >> s: the shift divides and subtracts less than one.
+    fn negated(&self) -> Form {
+        let [low, high] = &self.error;
+        let error = [&Float::zero() - high, &Float::zero() - low];
+        Form { filter: self.filter.negated(), error, ..self.clone() }
+    }
+
+    /// self op (Σ w·other + r) >> s: the shift divides, adds less than one, and subtracts less than one.
     fn stepped(&self, step: &IntegerStep, other: &Form) -> Form {
         let term = other.combined(step);
         let unit = -i64::from(step.shift);
         let dropped = &Float::integer(1) - &Float::integer(1).ldexp(unit);
-        let (filter, low, high) =
-            (term.filter.map(|c| c.ldexp(unit)), &term.error[0].ldexp(unit) - &dropped, term.error[1].ldexp(unit));
+        // The correction before the shift, divided.
+        let [low, high] = corrections(step).map(|c| Float::integer(c).ldexp(unit));
+        let (filter, low, high) = (
+            term.filter.map(|c| c.ldexp(unit)),
+            &(&term.error[0].ldexp(unit) - &dropped) + &low,
+            &term.error[1].ldexp(unit) + &high,
+        );
         match step.op {
             Op::Add => {
                 let error = [&self.error[0] + &low, &self.error[1] + &high];

@@ -533,6 +533,7 @@ pub fn adjoint_line<T: Sample>(
 ) -> Result<(), OracleError> {
     let border = adjoint::border(steps, boundary);
     let prepared = match border {
+        _ if !T::Work::REAL => None,
         adjoint::Border::Folded => line::prepare_adjoint(steps),
         _ => adjoint::steps(steps).and_then(|steps| line::prepare::<T::Work>(&steps)),
     };

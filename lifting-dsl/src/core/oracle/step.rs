@@ -1,14 +1,14 @@
 //! One lifting step on slices: its definition in terms of [`Arithmetic`].
 
 use crate::core::sample::Arithmetic;
-use crate::core::scheme::{IntegerStep, Op, RealStep, Step};
+use crate::core::scheme::{IntegerStep, Op, RealStep, RoundingMode, Step};
 use crate::core::weight::Weight;
 
 /// A step with weights in the work type.
 #[derive(Clone, Debug)]
 pub(super) enum Resolved<T: Arithmetic> {
     /// `target ∓= (Σ weight·other[offset] + rounding) >> shift`.
-    Integer { subtract: bool, taps: Vec<(i32, T::Acc)>, rounding: T::Acc, shift: u32 },
+    Integer { subtract: bool, taps: Vec<(i32, T::Acc)>, rounding: T::Acc, shift: u32, mode: RoundingMode },
     /// `target ∓= Σ weight·(Σ other[offset])`.
     Real { subtract: bool, groups: Vec<(T::Acc, Vec<i32>)> },
     /// `target *= factor`.
@@ -23,17 +23,18 @@ impl<T: Arithmetic> Resolved<T> {
     pub(super) fn new(step: &Step) -> Option<Resolved<T>> {
         let real = |w: &Weight| T::real(w);
         match step {
-            Step::Integer(IntegerStep { op, taps, rounding, shift, .. }) if !T::REAL => Some(Resolved::Integer {
+            Step::Integer(IntegerStep { op, taps, rounding, shift, mode, .. }) if !T::REAL => Some(Resolved::Integer {
                 subtract: *op == Op::Sub,
                 taps: taps.iter().map(|tap| (tap.offset, T::integer(tap.weight))).collect(),
                 rounding: T::integer(*rounding),
                 shift: *shift,
+                mode: *mode,
             }),
             Step::Real(RealStep { op, groups, .. }) if T::REAL => Some(Resolved::Real {
                 subtract: *op == Op::Sub,
                 groups: groups.iter().map(|g| (real(&g.weight), g.offsets.clone())).collect(),
             }),
-            Step::Scale(s) if T::REAL => Some(Resolved::Scale { factor: real(&s.factor) }),
+            Step::Scale(s) if T::REAL || step.is_negation() => Some(Resolved::Scale { factor: real(&s.factor) }),
             _ => None,
         }
     }
@@ -46,12 +47,17 @@ impl<T: Arithmetic> Resolved<T> {
             let read = |offset: i32| other(offset)[chunk * CHUNK..][..target.len()].iter();
             let sums = &mut sums[..target.len()];
             let subtract = match self {
-                Resolved::Integer { subtract, taps, rounding, shift } => {
+                Resolved::Integer { subtract, taps, rounding, shift, mode } => {
                     sums.fill(*rounding);
                     for (offset, weight) in taps {
                         sums.iter_mut().zip(read(*offset)).for_each(|(s, x)| *s = T::mul_add(*s, *weight, x.widen()));
                     }
-                    sums.iter_mut().for_each(|s| *s = T::shift(*s, *shift));
+                    sums.iter_mut().for_each(|s| {
+                        *s = match mode {
+                            RoundingMode::Floor => T::shift(*s, *shift),
+                            mode => T::rounded(*s, *shift, *mode),
+                        }
+                    });
                     *subtract
                 }
                 Resolved::Real { subtract, groups } => {

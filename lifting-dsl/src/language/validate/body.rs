@@ -30,11 +30,11 @@ impl<'a> MadeOf<'a> {
     pub(super) fn note(&mut self, item: &'a Item, sink: &mut crate::language::sink::Sink) {
         let (lattice, bank) = (self.lattice.map(|l| l.span), self.bank.map(|b| b.span));
         let (span, other) = match item {
-            Item::Step(s) => {
+            Item::Step(ast::Step { span, .. }) | Item::Swap(span) => {
                 let first = self.first_step.is_none();
-                self.first_step.get_or_insert(s.span);
+                self.first_step.get_or_insert(*span);
                 // One report is enough.
-                (s.span, lattice.or(bank).filter(|_| first))
+                (*span, lattice.or(bank).filter(|_| first))
             }
             Item::Lattice(l) => {
                 only(lattice, l.span, "lattice", sink);

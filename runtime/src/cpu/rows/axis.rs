@@ -7,7 +7,7 @@
 //! All other border rules resolve each read that leaves the line.
 
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight, StepKind};
-use lifting_dsl::{Boundary, Weight};
+use lifting_dsl::{Boundary, RoundingMode, Weight};
 use lifting_planner::Problem;
 
 /// Upper bound on the samples that a step reads.
@@ -23,6 +23,8 @@ pub(crate) struct Lift<W: Arithmetic> {
     pub plain: bool,
     pub rounding: W::Acc,
     pub shift: u32,
+    /// Rounding of the shift.
+    pub mode: RoundingMode,
     /// The 16-bit form, if 16 bits are enough.
     pub narrow: Option<Narrow>,
 }
@@ -125,8 +127,8 @@ impl<W: Arithmetic> Axis<W> {
         let (kind, taps) = match &step.kind {
             StepKind::Scale { factor } => (Kind::Scale(*factor), Vec::new()),
             StepKind::Pair { rows } => (Kind::Pair(*rows), Vec::new()),
-            StepKind::Integer { subtract, taps, rounding, shift } => {
-                let (lift, taps) = integer(*subtract, taps, *rounding, *shift);
+            StepKind::Integer { subtract, taps, rounding, shift, mode } => {
+                let (lift, taps) = integer(*subtract, taps, *rounding, (*shift, *mode));
                 (Kind::Lift(lift), taps)
             }
             StepKind::Real { subtract, groups } => {
@@ -142,6 +144,7 @@ impl<W: Arithmetic> Axis<W> {
                     plain: matches!(&groups[..], [g] if matches!(g.weight, GroupWeight::One)),
                     rounding: W::Acc::default(),
                     shift: 0,
+                    mode: RoundingMode::Floor,
                     narrow: None,
                 };
                 (Kind::Lift(lift), groups.iter().flat_map(|g| g.offsets.iter().copied()).collect())
@@ -291,7 +294,7 @@ fn integer<W: Arithmetic>(
     subtract: bool,
     taps: &[(isize, W::Acc)],
     rounding: W::Acc,
-    shift: u32,
+    (shift, mode): (u32, RoundingMode),
 ) -> (Lift<W>, Vec<isize>) {
     let mut groups: Vec<(W::Acc, Vec<isize>)> = Vec::new();
     for &(d, weight) in taps {
@@ -308,7 +311,8 @@ fn integer<W: Arithmetic>(
         plain: matches!(&groups[..], [(w, _)] if *w == W::ONE),
         rounding,
         shift,
-        narrow: narrow::<W>(&groups, rounding, shift),
+        mode,
+        narrow: narrow::<W>(&groups, rounding, shift).filter(|_| mode == RoundingMode::Floor),
     };
     (lift, groups.into_iter().flat_map(|g| g.1).collect())
 }

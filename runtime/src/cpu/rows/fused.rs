@@ -7,7 +7,7 @@ use super::axis::{Axis, Kind, Lift};
 use super::level::Chunk;
 use super::view::{Grid, Rows};
 use crate::sample::Arithmetic;
-use lifting_dsl::Boundary;
+use lifting_dsl::{Boundary, RoundingMode};
 pub(super) use lifting_loops::{Along, fence, fetch};
 use lifting_loops::{BUFFERS, Edges, Event, Isa, Level, Loop, MAX_STEPS, ROWS, Wanted, Weights, find};
 use std::any::Any;
@@ -81,7 +81,8 @@ impl Fused {
             true => (across.after, across.before),
             false => (across.before, across.after),
         };
-        if none != [None; 2] {
+        // Loops of integers have no factors.
+        if none != [None; 2] || !W::REAL && factors != [None; 2] {
             return None;
         }
         let wanted = Wanted { steps: &steps, sides, analysis, n: across.n, along };
@@ -365,6 +366,9 @@ fn number<W: Arithmetic>(weight: &W::Acc) -> Option<f64> {
 
 /// Weights of a step; `None` if the loops lack its sums.
 fn weights<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Weights> {
+    if lift.mode != RoundingMode::Floor {
+        return None;
+    }
     let mut weights = Weights {
         rounding: number::<W>(&lift.rounding)?,
         shift: lift.shift,

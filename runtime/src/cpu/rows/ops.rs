@@ -7,6 +7,7 @@
 use super::axis::{Lift, Narrow};
 use crate::cpu::isa::for_each_isa;
 use crate::sample::{Arithmetic, Stored};
+use lifting_dsl::RoundingMode;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Samples summed together in a step without a specialised shape.
@@ -104,9 +105,10 @@ for_each_isa! {
                     *y = D::store(x.ungain(gain));
                 }
             }
+            // Without a gain shift, and for reals, the second operation is the identity.
             Some(factor) => {
                 for (y, x) in to.iter_mut().zip(from) {
-                    *y = D::store(x.scaled(factor));
+                    *y = D::store(x.scaled(factor).ungain(gain));
                 }
             }
         }
@@ -185,9 +187,12 @@ fn lift_wide<W: Arithmetic>(step: &Lift<W>, target: &mut [W], reads: &[*const W]
     fn end<W: Arithmetic>(sum: W::Acc, rounding: W::Acc, shift: u32) -> W::Acc {
         if W::REAL { sum } else { W::shift(W::add(sum, rounding), shift) }
     }
-    let Lift { subtract, groups, plain, rounding, shift, .. } = step;
+    let Lift { subtract, groups, plain, rounding, shift, mode, .. } = step;
     let (subtract, r, s, n) = (*subtract, *rounding, *shift, target.len());
-    match groups[..] {
+    let down = *mode == RoundingMode::Floor;
+    // Steps that round otherwise are rare: they have the general loop alone.
+    let special = if down { &groups[..] } else { &[] };
+    match *special {
         [(_, 1)] if *plain => {
             let a: &[W] = row(reads, 0, 0, n);
             update!(subtract, target, i => end::<W>(a[i].widen(), r, s));
@@ -236,7 +241,11 @@ fn lift_wide<W: Arithmetic>(step: &Lift<W>, target: &mut [W], reads: &[*const W]
                         *total = if g == 0 { product } else { W::add(*total, product) };
                     }
                 }
-                update!(subtract, target, i => end::<W>(totals[i], r, s));
+                if down {
+                    update!(subtract, target, i => end::<W>(totals[i], r, s));
+                } else {
+                    update!(subtract, target, i => W::rounded(W::add(totals[i], r), s, *mode));
+                }
             }
         }
     }
