@@ -1,6 +1,7 @@
 //! Errors of pictures, codecs and streams.
 
 use crate::block::BlockError;
+use crate::image::Format;
 use lifting::PlanError;
 
 /// Reason that a picture could not be encoded, or a stream not be decoded.
@@ -69,11 +70,8 @@ pub enum CodecError {
         /// [`MAX_LAYERS`](crate::MAX_LAYERS).
         most: u32,
     },
-    /// More fast planes than a block can have, or a header that flags fast planes and has none.
-    #[error(
-        "invalid number of fast planes {planes}: at most {most} are allowed, and a stream that flags them has at \
-         least 1"
-    )]
+    /// More fast planes than a block can have.
+    #[error("invalid number of fast planes {planes}: 0 to {most} are allowed")]
     Fast {
         /// Requested planes.
         planes: u32,
@@ -264,8 +262,8 @@ pub enum CodecError {
     },
     /// Empty region, or one beyond the picture.
     #[error(
-        "rows {y} to {y} + {height} and columns {x} to {x} + {width} are not within a picture of {rows} × {columns} \
-         pixels"
+        "invalid region of {height} × {width} pixels from row {y} and column {x}: it must have pixels, and lie within \
+         a picture of {rows} × {columns} pixels"
     )]
     Region {
         /// First row.
@@ -295,14 +293,29 @@ pub enum CodecError {
         /// The setting.
         what: &'static str,
     },
-    /// Picture of another format than the device encoder's, stream longer than the device decoder's limit, or one too
-    /// many of them.
-    #[error("picture {place} has another format or a longer stream than allowed, or exceeds the batch of {pictures}")]
-    OfOtherKind {
-        /// Index of the picture.
+    /// Place beyond a batch on a device.
+    #[error("invalid place {place} in a batch of {pictures}: places count from 0")]
+    NoSuchPlace {
+        /// Requested place.
         place: usize,
-        /// Pictures per batch.
+        /// Pictures or streams of the batch.
         pictures: usize,
+    },
+    /// Picture of another format than the device encoder's.
+    #[error("the encoder takes pictures of {expected}, and this one has {found}: make an encoder for each format")]
+    OtherFormat {
+        /// Format of the encoder.
+        expected: Format,
+        /// Format of the picture.
+        found: Format,
+    },
+    /// Stream longer than the device decoder's limit.
+    #[error("the stream has {bytes} bytes, and the decoder takes at most {most}: make a decoder for longer streams")]
+    TooLong {
+        /// Length of the stream.
+        bytes: usize,
+        /// Most bytes of a stream.
+        most: usize,
     },
     /// Level that the stream does not have.
     #[error("invalid level {level}: this picture has levels 0 (full size) to {levels}")]

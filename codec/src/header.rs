@@ -226,7 +226,7 @@ impl Header {
         }
         let fast = if flags & FAST != 0 { u32::from(fields.byte()?) } else { 0 };
         if fast > MAX_PLANES || flags & FAST != 0 && fast == 0 {
-            return Err(CodecError::Fast { planes: fast, most: MAX_PLANES });
+            return Err(broken(format!("it has {fast} fast planes, and 1 to {MAX_PLANES} are allowed")));
         }
         let quantisers = if flags & QUANTISED != 0 {
             let one = |fields: &mut Fields<'_>| Ok(Quantiser { step: Step(fields.u16()?), offset: fields.byte()? });

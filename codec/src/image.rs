@@ -99,6 +99,14 @@ pub struct Format {
     pub signed: bool,
 }
 
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Format { height, width, components, bits, signed } = self;
+        let sign = if *signed { "signed " } else { "" };
+        write!(f, "{height} × {width} × {components} {sign}samples of {bits} bits")
+    }
+}
+
 impl Format {
     /// Pixels per picture.
     pub fn pixels(&self) -> usize {

@@ -169,7 +169,7 @@ fn parts_of_streams_are_pictures() {
         ("encode camera.png -o c.lpc --tile 256", "write height and width as 1024x1024"),
         ("decode a.lpc -o c.png --layers 6", "invalid number of layers 6: 1 to 5"),
         ("decode a.lpc -o c.png --region 1,2,3", "as 100,200,512,512"),
-        ("decode a.lpc -o c.png --region 500,0,13,1", "are not within a picture of 512 × 512 pixels"),
+        ("decode a.lpc -o c.png --region 500,0,13,1", "lie within a picture of 512 × 512 pixels"),
     ] {
         bench.run(line).fails(2, message);
     }

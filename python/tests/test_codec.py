@@ -45,7 +45,7 @@ def test_layers_tiles_and_regions():
         (lambda: lifting.encode(image, tile=(50, 64)), "tiles of 50 × 64"),
         (lambda: lifting.encode(image, layers=0), "invalid number of quality layers 0"),
         (lambda: lifting.decode(stream, layers=6), "invalid number of layers 6: 1 to 5"),
-        (lambda: lifting.decode(stream, region=(0, 0, 201, 1)), "not within a picture of 200 × 230 pixels"),
+        (lambda: lifting.decode(stream, region=(0, 0, 201, 1)), "lie within a picture of 200 × 230 pixels"),
     ]:
         with pytest.raises(lifting.LiftingError, match=message):
             make()

@@ -203,8 +203,11 @@ impl DeviceDecoder {
     /// If the stream exceeds the capacity, there is no such place, or the device reports an error.
     pub fn upload(&mut self, place: usize, stream: &[u8]) -> Result<(), CodecError> {
         let Resident { kernels, streams, lengths, pictures, capacity, .. } = &mut self.resident;
-        if stream.len() > *capacity || place >= *pictures {
-            return Err(CodecError::OfOtherKind { place, pictures: *pictures });
+        if place >= *pictures {
+            return Err(CodecError::NoSuchPlace { place, pictures: *pictures });
+        }
+        if stream.len() > *capacity {
+            return Err(CodecError::TooLong { bytes: stream.len(), most: *capacity });
         }
         kernels.write(streams, place * *capacity, stream)?;
         Ok(kernels.write(lengths, place, &[stream.len() as i32])?)

@@ -242,8 +242,11 @@ impl DeviceEncoder {
     pub fn upload(&mut self, place: usize, image: &Image) -> Result<(), CodecError> {
         image.check()?;
         let Resident { format, pictures, .. } = self.resident;
-        if image.format() != format || place >= pictures {
-            return Err(CodecError::OfOtherKind { place, pictures });
+        if place >= pictures {
+            return Err(CodecError::NoSuchPlace { place, pictures });
+        }
+        if image.format() != format {
+            return Err(CodecError::OtherFormat { expected: format, found: image.format() });
         }
         self.resident.put(place, &image.samples)
     }
