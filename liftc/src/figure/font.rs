@@ -1,14 +1,14 @@
 //! Text as outlines, from bundled fonts: figures look the same on every machine.
 
+use super::glyphs::Face;
 use super::scene::{Command, Point};
 use std::sync::LazyLock;
-use ttf_parser::{Face, OutlineBuilder};
 
 static REGULAR: LazyLock<Face> = LazyLock::new(|| face(include_bytes!("../../fonts/Roboto-Regular.ttf")));
 static ITALIC: LazyLock<Face> = LazyLock::new(|| face(include_bytes!("../../fonts/Roboto-Italic.ttf")));
 
-fn face(bytes: &'static [u8]) -> Face<'static> {
-    Face::parse(bytes, 0).expect("the fonts of this program are fonts")
+fn face(bytes: &'static [u8]) -> Face {
+    Face::new(bytes).expect("the fonts of this program are fonts")
 }
 
 /// Text laid out from the origin to the right along y = 0; y points down.
@@ -107,45 +107,12 @@ pub fn broken(text: &str, size: f64, width: f64, indent: &str) -> Vec<String> {
 
 fn letter(line: &mut Line, face: &Face, c: char, size: f64, y: f64) {
     // Missing glyphs are drawn as the font's box.
-    let glyph = face.glyph_index(c).unwrap_or_default();
-    let scale = size / f64::from(face.units_per_em());
-    let mut outline = Outline { commands: &mut line.outline, scale, at: Point { x: line.advance, y } };
-    face.outline_glyph(glyph, &mut outline);
-    line.advance += f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * scale;
-}
-
-struct Outline<'a> {
-    commands: &'a mut Vec<Command>,
-    scale: f64,
-    at: Point,
-}
-
-impl Outline<'_> {
-    fn point(&self, x: f32, y: f32) -> Point {
-        Point { x: self.at.x + self.scale * f64::from(x), y: self.at.y - self.scale * f64::from(y) }
-    }
-}
-
-impl OutlineBuilder for Outline<'_> {
-    fn move_to(&mut self, x: f32, y: f32) {
-        let to = self.point(x, y);
-        self.commands.push(Command::Move(to));
-    }
-    fn line_to(&mut self, x: f32, y: f32) {
-        let to = self.point(x, y);
-        self.commands.push(Command::Line(to));
-    }
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let (by, to) = (self.point(x1, y1), self.point(x, y));
-        self.commands.push(Command::Quad(by, to));
-    }
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let (a, b, to) = (self.point(x1, y1), self.point(x2, y2), self.point(x, y));
-        self.commands.push(Command::Cubic(a, b, to));
-    }
-    fn close(&mut self) {
-        self.commands.push(Command::Close);
-    }
+    let glyph = face.glyph(c).unwrap_or_default();
+    let scale = size / face.units_per_em;
+    let left = line.advance;
+    let place = |[dx, dy]: [f64; 2]| Point { x: left + scale * dx, y: y - scale * dy };
+    face.outline(glyph, &place, &mut line.outline);
+    line.advance += face.advance(glyph) * scale;
 }
 
 #[cfg(test)]
@@ -156,7 +123,7 @@ mod tests {
     fn every_sign_of_a_figure_has_an_outline() {
         for c in "abcxyzABCXYZ0123456789+-−×·/()[]=|∞≤≥≈αβγδπωφψτ…".chars() {
             for face in [&REGULAR, &ITALIC] {
-                assert!(face.glyph_index(c).is_some(), "{c}");
+                assert!(face.glyph(c).is_some(), "{c}");
             }
         }
         let plain = lay_out("ab", 10.0);
@@ -166,6 +133,34 @@ mod tests {
         assert_eq!(lay_out("a_{bc}d", 10.0).advance, lay_out("a_b", 10.0).advance + lay_out("_cd", 10.0).advance);
         assert_eq!(lay_out("", 10.0).advance, 0.0);
         assert!(lay_out("_", 10.0).advance > 0.0);
+    }
+
+    /// Contours are closed, within the line, and of the letter's form.
+    #[test]
+    fn outlines_are_those_of_the_letters() {
+        let box_of = |text: &str| {
+            let line = lay_out(text, 2048.0);
+            let points = line.outline.iter().flat_map(|command| match *command {
+                Command::Move(p) | Command::Line(p) => vec![p],
+                Command::Quad(a, p) => vec![a, p],
+                Command::Cubic(a, b, p) => vec![a, b, p],
+                Command::Close => vec![],
+            });
+            let closed = line.outline.iter().filter(|command| **command == Command::Close).count();
+            let none = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+            let sides = points.fold(none, |[l, t, r, b], p| [l.min(p.x), t.min(p.y), r.max(p.x), b.max(p.y)]);
+            (closed, sides, line.advance)
+        };
+        // Roboto's own numbers, in 2048 units of its size: contours, box with y down, advance.
+        assert_eq!(box_of("l"), (1, [156.0, -1536.0, 342.0, 0.0], 498.0));
+        assert_eq!(box_of("B").0, 3);
+        assert_eq!(box_of("8").0, 3);
+        // Composite: a letter and its accent.
+        let (plain, composite) = (box_of("o"), box_of("ö"));
+        assert_eq!((composite.0, composite.2), (plain.0 + 2, plain.2));
+        assert_eq!(composite.1[3], plain.1[3]);
+        assert!(composite.1[1] < plain.1[1]);
+        assert_eq!(box_of(" ").0, 0);
     }
 
     #[test]

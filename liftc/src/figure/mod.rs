@@ -2,6 +2,7 @@
 
 pub mod chart;
 mod font;
+mod glyphs;
 mod scene;
 
 use crate::failure::{Outcome, input, usage};
