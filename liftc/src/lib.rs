@@ -35,6 +35,7 @@ use failure::{Failure, Outcome};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub use output::close_standard;
 pub use plot::svg;
 pub use show::describe;
 
@@ -45,15 +46,21 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             let e = mend::mend(e, &args);
-            // Printing help or the version may fail on a closed pipe, which is not an error.
-            let _ = e.print();
-            let asked = matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return ExitCode::from(if asked { 0 } else { 2 });
+            let printed = e.print();
+            if !matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+                return ExitCode::from(2);
+            }
+            return finish(output::printed(printed));
         }
     };
     // Without handlers, temporary files may stay behind after a signal. That is no reason to stop.
     let _ = interrupt::install();
-    match run(cli) {
+    finish(run(cli))
+}
+
+/// Prints a failure, and returns the exit code.
+fn finish(outcome: Outcome) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.show();

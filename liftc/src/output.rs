@@ -5,7 +5,24 @@ use crate::interrupt::Uninterrupted;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::NamedTempFile;
+
+/// Whether the standard output was closed when the program began.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Makes writes to the standard output errors. Rust opens `/dev/null` in place of a closed one.
+pub fn close_standard() {
+    CLOSED.store(true, Ordering::Relaxed);
+}
+
+/// Standard output, unless it was closed when the program began.
+fn standard() -> io::Result<io::StdoutLock<'static>> {
+    match CLOSED.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("it is closed")),
+        false => Ok(io::stdout().lock()),
+    }
+}
 
 /// Writer of a file's content.
 type Filler<'a> = dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a;
@@ -29,8 +46,10 @@ impl Files {
     /// Writes a file. Streams ([`is_stream`]) have no temporary file and are written directly.
     pub fn add(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
         if is_standard(path) || path == Path::new("/dev/stdout") {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            return write(&mut out).and_then(|()| out.flush()).map_err(|e| cannot_write(path, &e));
+            return standard()
+                .map(io::BufWriter::new)
+                .and_then(|mut out| write(&mut out).and_then(|()| out.flush()))
+                .map_err(|e| cannot_write(path, &e));
         }
         self.add_file(path, Box::new(write)).map_err(|e| cannot_write(path, &e))
     }
@@ -250,11 +269,14 @@ pub fn print_json(value: &impl serde::Serialize) -> Outcome {
 
 /// Writes to standard output. A closed pipe ends the program quietly.
 pub fn print(text: &str) -> Outcome {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(e) => Err(cannot_write(Path::new("-"), &e)),
-    }
+    standard()
+        .and_then(|mut out| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        .map_err(|e| cannot_write(Path::new("-"), &e))
+}
+
+/// Outcome of writing help or the version to standard output.
+pub fn printed(help: io::Result<()>) -> Outcome {
+    standard().and(help).and_then(|()| io::stdout().flush()).map_err(|e| cannot_write(Path::new("-"), &e))
 }
 
 #[cfg(test)]

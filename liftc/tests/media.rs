@@ -349,6 +349,102 @@ fn damaged_jpegs_are_refused() {
     }
 }
 
+/// Little-endian grey TIFF of `width` columns, with the strips of 8 rows each. `compression` is a number of TIFF.
+fn strips(width: u32, compression: u32, tables: &[u8], strips: &[&[u8]]) -> Vec<u8> {
+    let place =
+        |from: usize| strips.iter().scan(from, |at, strip| Some(std::mem::replace(at, *at + strip.len()) as u32));
+    let count = strips.len() as u32;
+    let (offsets, lengths, samples) = (200u32, 200 + 4 * count, 200 + 8 * count);
+    let tables_at = samples + strips.iter().map(|strip| strip.len() as u32).sum::<u32>();
+    let mut entries = vec![
+        (256u16, 4u16, 1u32, width),
+        (257, 4, 1, 8 * count),
+        (258, 4, 1, 8),
+        (259, 4, 1, compression),
+        (262, 4, 1, 1),
+        (273, 4, count, offsets),
+        (277, 4, 1, 1),
+        (278, 4, 1, 8),
+        (279, 4, count, lengths),
+    ];
+    if !tables.is_empty() {
+        entries.push((347, 7, tables.len() as u32, tables_at));
+    }
+    let mut file = b"II\x2a\0\x08\0\0\0".to_vec();
+    file.extend((entries.len() as u16).to_le_bytes());
+    for (tag, kind, count, value) in entries {
+        file.extend([&tag.to_le_bytes()[..], &kind.to_le_bytes(), &count.to_le_bytes(), &value.to_le_bytes()].concat());
+    }
+    file.resize(offsets as usize, 0);
+    file.extend(place(samples as usize).flat_map(u32::to_le_bytes));
+    file.extend(strips.iter().flat_map(|strip| (strip.len() as u32).to_le_bytes()));
+    file.extend(strips.concat());
+    file.extend(tables);
+    file
+}
+
+/// Decoders fill damaged strips with grey, with tables of their own or shared ones.
+#[test]
+fn damaged_jpegs_in_tiffs_are_refused() {
+    let bench = Bench::new();
+    let jpeg = |seed: u32| {
+        let pixels = image::GrayImage::from_fn(64, 8, |x, y| image::Luma([(x * x * seed + y * 37) as u8]));
+        let mut file = Cursor::new(Vec::new());
+        image::DynamicImage::from(pixels).write_to(&mut file, ImageFormat::Jpeg).unwrap();
+        file.into_inner()
+    };
+    let (first, second) = (jpeg(3), jpeg(5));
+    // Segments of tables, which all strips share.
+    let mut tables = vec![0xff, 0xd8];
+    let [mut short, mut shorter] = [vec![0xff, 0xd8], vec![0xff, 0xd8]];
+    for (jpeg, rest) in [(&first, &mut short), (&second, &mut shorter)] {
+        let (mut at, mut own) = (2, vec![0xff, 0xd8]);
+        while jpeg[at + 1] != 0xda {
+            let end = at + 2 + usize::from(u16::from_be_bytes([jpeg[at + 2], jpeg[at + 3]]));
+            let part = if matches!(jpeg[at + 1], 0xdb | 0xc4) { &mut own } else { &mut *rest };
+            part.extend(&jpeg[at..end]);
+            at = end;
+        }
+        rest.extend(&jpeg[at..]);
+        tables = own;
+    }
+    tables.extend([0xff, 0xd9]);
+    let whole = strips(64, 7, &[], &[&first, &second]);
+    let shared = strips(64, 7, &tables, &[&short, &shorter]);
+    for (name, file) in [("whole.tif", &whole), ("shared.tif", &shared)] {
+        bench.write(name, file).run(&format!("encode {name} -o a.lpc -l 0")).ok();
+    }
+    let cut = &second[..second.len() - 20];
+    for (name, file) in [
+        ("cut.tif", strips(64, 7, &[], &[&first, cut])),
+        ("cut.tif", strips(64, 7, &tables, &[&short, &shorter[..shorter.len() - 20]])),
+    ] {
+        bench.write(name, file);
+        bench.run("encode cut.tif -o b.lpc -l 0").fails(1, "cut.tif: the JPEG of strip 2 is damaged: ");
+        bench.run("transform cut.tif -w legall53 -l 0 -o b.npy").fails(1, "the JPEG of strip 2 is damaged");
+        assert!(!bench.exists("b.lpc") && !bench.exists("b.npy"));
+        let run = bench.run("transform cut.tif -w legall53 -l 0 -o b.npy --salvage");
+        run.ok();
+        bench.run("encode cut.tif -o b.lpc -l 0 --salvage").fails(1, "cannot be encoded without loss");
+        std::fs::remove_file(bench.path("b.npy")).unwrap();
+    }
+}
+
+/// Files that are cut short, or are of two kinds, say so.
+#[test]
+fn truncated_tiffs_and_dicom_are_named() {
+    let bench = Bench::new();
+    let file = strips(64, 1, &[], &[&[1; 512], &[2; 512]]);
+    bench.write("a.tif", &file).run("encode a.tif -o a.lpc -l 0").ok();
+    let said = format!("strip 2 of 2 ends at byte {}, but the file has {} bytes", file.len(), file.len() - 100);
+    bench.write("a.tif", &file[..file.len() - 100]).run("encode a.tif -o b.lpc").fails(1, &said);
+    let mut dicom = vec![0; 300];
+    dicom[128..132].copy_from_slice(b"DICM");
+    bench.write("a.dcm", &dicom).run("encode a.dcm -o b.lpc").fails(1, "a.dcm: is a DICOM file, which is not read");
+    dicom[..8].copy_from_slice(b"II\x2a\0\x08\0\0\0");
+    bench.write("a.dcm", &dicom).run("encode a.dcm -o b.lpc").fails(1, "is a DICOM file with a TIFF's header");
+}
+
 /// Little-endian TIFF of 2 × 1 pixels of 8 bits, with additional `tags`.
 fn small_tiff(channels: u16, samples: &[u8], tags: &[(u16, u16, u32)]) -> Vec<u8> {
     let photometric = if channels < 3 { 1 } else { 2 };
@@ -440,4 +536,25 @@ fn ignored_metadata_of_tiffs_is_one_note() {
     let run = bench.run("encode tags.tif -o a.lpc -l 0").ok();
     let said = "its EXIF, GPS position, XMP and nodata value are ignored";
     assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+/// Large arrays are transformed in place, with the same coefficients.
+#[test]
+fn large_arrays_have_the_coefficients_of_small_ones() {
+    let bench = Bench::new();
+    let (rows, columns) = (4200, 4200);
+    let data: Vec<u8> =
+        (0..rows * columns).flat_map(|i| (((i as u32).wrapping_mul(40503) >> 8) as u16).to_le_bytes()).collect();
+    let array = |rows: usize| {
+        let dict = format!("{{'descr': '<u2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+        let padding = " ".repeat(117 - dict.len());
+        npy(&format!("{dict}{padding}\n"), &data[..2 * rows * columns])
+    };
+    bench.write("whole.npy", array(rows)).write("half.npy", array(rows / 2));
+    bench.run("transform whole.npy -w legall53 -l 3 --axes 1 -o c.npy --threads 2").ok();
+    bench.run("transform half.npy -w legall53 -l 3 --axes 1 -o d.npy --threads 2").ok();
+    let [c, d] = ["c.npy", "d.npy"].map(|name| bench.read(name)[128..].to_vec());
+    assert!(c[..d.len()] == d, "both have the same coefficients");
+    bench.run("transform c.npy --inverse -o back.npy --threads 2").ok();
+    assert!(bench.read("back.npy")[128..] == data);
 }

@@ -242,3 +242,30 @@ fn closed_pipes() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
+
+/// A closed standard output loses results, as a full disk does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let bench = Bench::new();
+    bench.copy("camera.png").run("encode camera.png -o a.lpc").ok();
+    let shell = |line: &str| {
+        let mut command = Command::new("sh");
+        let command = command.args(["-c", line, env!("CARGO_BIN_EXE_liftc")]).current_dir(bench.path(""));
+        let output = command.env("NO_COLOR", "1").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for command in
+        ["list", "--help", "--version", "decode a.lpc -o -", "transform camera.png -w haar -o -", "info a.lpc"]
+    {
+        let (code, said) = shell(&format!("\"$0\" {command} >&-"));
+        assert_eq!(code, Some(1), "{command}: {said}");
+        assert!(said.contains("standard output: cannot write: it is closed"), "{command}: {said}");
+        let (code, said) = shell(&format!("\"$0\" {command} > /dev/full"));
+        assert_eq!(code, Some(1), "{command}: {said}");
+        assert!(said.contains("standard output: cannot write: No space left on device"), "{command}: {said}");
+        let (code, said) = shell(&format!("\"$0\" {command} > /dev/null"));
+        assert_eq!(code, Some(0), "{command}: {said}");
+        assert!(!shell(&format!("\"$0\" {command} | head -c 10")).1.contains("panicked"), "{command}");
+    }
+}

@@ -17,11 +17,17 @@ const MAX_DECODED: u64 = 4 << 30;
 const MAX_RATIO: u64 = 4096;
 
 /// Bytes that identify a file.
-pub const MAGIC_BYTES: u64 = 8;
+pub const MAGIC_BYTES: u64 = 132;
 /// Signature of a PNG.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Signature of a JPEG.
 const JPEG: &[u8] = b"\xff\xd8\xff";
+
+/// Advice about damaged JPEGs.
+pub(super) const SALVAGE: &str = "restore the file from its source, or accept missing parts with --salvage";
+
+/// Advice about DICOM files.
+const DICOM: &str = "save its pixels as an array: np.save('a.npy', pydicom.dcmread('a.dcm').pixel_array)";
 
 /// Tag of the directory of a GPS position, in EXIF and TIFF.
 pub(super) const GPS: u16 = 34853;
@@ -91,7 +97,11 @@ pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcom
         return pnm::read(reader, bytes);
     }
     if tiff::is(&magic) {
-        return tiff::read(reader, bytes, most);
+        let read = tiff::read(reader, tiff::Ask { bytes, most, salvage });
+        // Such files are DICOM and TIFF at once: their first bytes are free.
+        let both =
+            |f: Failure| f.at("is a DICOM file with a TIFF's header, and as a TIFF it cannot be read").help(DICOM);
+        return read.map_err(|f| if is_dicom(&magic) { both(f) } else { f });
     }
     known(&magic)?;
     let format = if magic.starts_with(PNG) { ImageFormat::Png } else { ImageFormat::Jpeg };
@@ -100,8 +110,7 @@ pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcom
     let mut remarks = if format == ImageFormat::Png { png_remarks(&whole) } else { jpeg_remarks(&whole) };
     if let (ImageFormat::Jpeg, Err(damage)) = (format, jpeg::check(&whole)) {
         if !salvage {
-            return Err(input(format!("the JPEG is damaged: {damage}"))
-                .help("restore the file from its source, or accept missing parts with --salvage"));
+            return Err(input(format!("the JPEG is damaged: {damage}")).help(SALVAGE));
         }
         remarks.lost(format!("the JPEG is damaged ({damage}), and parts of it may be wrong"));
     }
@@ -149,12 +158,19 @@ pub fn known(magic: &[u8]) -> Outcome {
     if magic.starts_with(PNG) || magic.starts_with(JPEG) || pnm::is(magic) || tiff::is(magic) {
         return Ok(());
     }
+    if is_dicom(magic) {
+        return Err(input("is a DICOM file, which is not read").help(DICOM));
+    }
     let what = foreign(magic)
         .map_or("is not a file that can be transformed".into(), |name| format!("is {name}, which is not read"));
     Err(input(what).help(
         "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not the \
          name",
     ))
+}
+
+fn is_dicom(magic: &[u8]) -> bool {
+    magic.get(128..132) == Some(&b"DICM"[..])
 }
 
 /// Kind of a common unsupported file with these first bytes.

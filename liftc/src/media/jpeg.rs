@@ -26,6 +26,9 @@ impl std::fmt::Display for Damage {
 /// # Errors
 /// The first fault.
 pub fn check(file: &[u8]) -> Result<(), Damage> {
+    if !file.starts_with(&[0xff, 0xd8]) {
+        return Err(Damage { why: "the start marker is missing".into(), at: 0 });
+    }
     let mut walk = Walk { file, at: 2, frame: None, dc: Default::default(), ac: Default::default(), restart: 0 };
     loop {
         let code = walk.marker()?;

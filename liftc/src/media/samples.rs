@@ -7,6 +7,9 @@ use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
+/// Length of a part of mapped samples in bytes.
+const PART: usize = 1 << 20;
+
 /// Samples of one type, owned or mapped.
 ///
 /// A mapped file must not change while it is mapped. Writes by other programs show through, and reads beyond the end of
@@ -43,8 +46,37 @@ impl<T: Pod> Samples<T> {
     pub fn into_vec(self) -> Vec<T> {
         match self.0 {
             Place::Owned(samples) => samples,
-            Place::Mapped(..) => self.to_vec(),
+            Place::Mapped(..) => {
+                let mut copy = Vec::with_capacity(self.len());
+                self.parts().for_each(|part| copy.extend_from_slice(part));
+                copy
+            }
         }
+    }
+
+    /// Consecutive parts of the samples. Parts of a mapped file leave memory once the next one is asked for.
+    pub fn parts(&self) -> impl Iterator<Item = &[T]> {
+        let each = (PART / size_of::<T>()).max(1);
+        self.chunks(each).enumerate().map(move |(index, part)| {
+            if index > 0 {
+                self.release((index - 1) * each, each);
+            }
+            part
+        })
+    }
+
+    /// Takes samples of a mapped file out of memory; later reads load them again.
+    fn release(&self, start: usize, count: usize) {
+        #[cfg(unix)]
+        if let Place::Mapped(map, first) = &self.0 {
+            let (start, bytes) = (first + start * size_of::<T>(), count * size_of::<T>());
+            // SAFETY: pages of a file that is mapped for reading only keep their contents.
+            let done = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, bytes) };
+            // The advice saves memory only.
+            let _ = done;
+        }
+        #[cfg(not(unix))]
+        let _ = (start, count);
     }
 
     /// Mutable samples; mapped ones are copied first.
@@ -107,8 +139,23 @@ mod tests {
         let expected: Vec<u16> = bytes[4..].chunks(2).map(|b| u16::from_ne_bytes([b[0], b[1]])).collect();
         assert_eq!(&samples[..], expected);
         assert_eq!(samples.clone().into_vec(), expected);
+        assert_eq!(&samples[..], expected, "released pages are loaded again");
         assert_eq!(samples, Samples::from(expected));
         assert!(Samples::<u16>::map(&file, 5, 4).unwrap().is_none(), "not aligned");
         assert!(Samples::<u64>::map(&file, 8, usize::MAX).unwrap().is_none(), "more than there can be");
+    }
+
+    #[test]
+    fn parts_are_all_samples() {
+        let mut file = tempfile::tempfile().unwrap();
+        let bytes: Vec<u8> = (0..PART * 5 / 2).map(|i| (i % 251) as u8).collect();
+        io::Write::write_all(&mut file, &bytes).unwrap();
+        let samples = Samples::<u16>::map(&file, 64, (bytes.len() - 64) / 2).unwrap().unwrap();
+        for _ in 0..2 {
+            let found: Vec<u8> = samples.parts().flat_map(bytemuck::cast_slice::<u16, u8>).copied().collect();
+            assert!(found == bytes[64..]);
+        }
+        assert_eq!(samples.parts().count(), 3);
+        assert!(bytemuck::cast_slice::<u16, u8>(&samples.into_vec()) == &bytes[64..]);
     }
 }

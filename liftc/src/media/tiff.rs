@@ -1,13 +1,13 @@
 //! TIFF and BigTIFF: pages of one shape as a stack, of any element type.
 
 use super::image::{too_large, words};
-use super::{Array, Colour, Data, Origin, Remarks, shape_text};
+use super::{Array, Colour, Data, Origin, Remarks, jpeg, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use ::tiff::encoder::{TiffEncoder, TiffKind};
 use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError, TiffResult, TiffUnsupportedError};
-use std::io::{BufRead, Cursor, Seek};
+use std::io::{BufRead, Cursor, Read, Seek, SeekFrom};
 
 /// Whether a file with these first bytes is a TIFF.
 pub fn is(magic: &[u8]) -> bool {
@@ -42,11 +42,23 @@ struct Page {
     data: Data,
 }
 
-/// Reads all pages of a file of `bytes` bytes, within `most` bytes of memory. Reduced copies of pages are skipped.
+/// Limits of a file, and a request.
+#[derive(Clone, Copy)]
+pub struct Ask {
+    /// Length of the file in bytes.
+    pub bytes: u64,
+    /// Most bytes of memory.
+    pub most: u64,
+    /// Whether damaged JPEG strips are accepted, which become grey where data is missing.
+    pub salvage: bool,
+}
+
+/// Reads all pages of a file. Reduced copies of pages are skipped.
 ///
 /// # Errors
 /// If a page cannot be decoded, or differs in kind from the first one.
-pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Array> {
+pub fn read<R: BufRead + Seek>(reader: R, ask: Ask) -> Outcome<Array> {
+    let Ask { bytes, most, .. } = ask;
     let mut limits = Limits::default();
     limits.decoding_buffer_size = usize::try_from(most).unwrap_or(usize::MAX);
     limits.intermediate_buffer_size = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -61,7 +73,7 @@ pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Arra
         if reduced {
             remarks.note("reduced copies among its pages are skipped");
         } else {
-            let page = read_page(&mut decoder, bytes, left, &mut remarks).map_err(at)?;
+            let page = read_page(&mut decoder, Ask { most: left, ..ask }, &mut remarks).map_err(at)?;
             left -= (page.data.len() * page.data.element().bytes()) as u64;
             pages += 1;
             whole = Some(match whole {
@@ -112,12 +124,8 @@ fn append(mut whole: Page, page: Page, number: usize) -> Outcome<Page> {
     Ok(whole)
 }
 
-fn read_page<R: BufRead + Seek>(
-    decoder: &mut Decoder<R>,
-    bytes: u64,
-    most: u64,
-    remarks: &mut Remarks,
-) -> Outcome<Page> {
+fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mut Remarks) -> Outcome<Page> {
+    let Ask { bytes, most, .. } = ask;
     let failed = |e: TiffError| undecodable(&e, bytes, most);
     let (width, height) = decoder.dimensions().map_err(failed)?;
     let size = [height as usize, width as usize];
@@ -168,8 +176,15 @@ fn read_page<R: BufRead + Seek>(
     if (layout.complete_len as u64).saturating_mul(packed) > most {
         return Err(too_large(bytes, most));
     }
+    if unsigned(decoder, Tag::Compression) == Some(JPEG) {
+        check_jpegs(decoder, ask, remarks)?;
+    }
     let mut result = DecodingResult::U8(Vec::new());
-    let planes = decoder.read_image_to_buffer(&mut result).map_err(failed)?.planes;
+    let read = decoder.read_image_to_buffer(&mut result).map(|layout| layout.planes);
+    let planes = match read {
+        Ok(planes) => planes,
+        Err(e) => return Err(cut_short(decoder, bytes).unwrap_or_else(|| undecodable(&e, bytes, most))),
+    };
     let mut data: Data = match result {
         DecodingResult::U8(v) => v.into(),
         DecodingResult::U16(v) => v.into(),
@@ -227,6 +242,54 @@ fn read_page<R: BufRead + Seek>(
         remarks.note(super::image::orientation(turned));
     }
     Ok(Page { size, colour, premultiplied, data })
+}
+
+/// Compression of JPEG strips and tiles.
+const JPEG: u32 = 7;
+
+/// Kind of a page's chunks, and the offset and length of each.
+fn chunks<R: BufRead + Seek>(decoder: &mut Decoder<R>) -> (&'static str, Vec<(u64, u64)>) {
+    let (name, tags) = match decoder.get_chunk_type() {
+        ChunkType::Strip => ("strip", [Tag::StripOffsets, Tag::StripByteCounts]),
+        ChunkType::Tile => ("tile", [Tag::TileOffsets, Tag::TileByteCounts]),
+    };
+    let [offsets, lengths] =
+        tags.map(|tag| decoder.find_tag_unsigned_vec::<u64>(tag).ok().flatten().unwrap_or_default());
+    (name, offsets.into_iter().zip(lengths).collect())
+}
+
+/// Checks the JPEGs of a page's strips or tiles. The decoder fills damaged parts with grey.
+fn check_jpegs<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mut Remarks) -> Outcome {
+    let tables = decoder.find_tag(Tag::JPEGTables).ok().flatten().and_then(|tables| tables.into_u8_vec().ok());
+    let tables = tables.unwrap_or_default();
+    // Without the end marker, and with the start marker of the strip.
+    let tables = tables.strip_suffix(&[0xff, 0xd9]).unwrap_or(&tables);
+    let (name, chunks) = chunks(decoder);
+    for (number, (offset, length)) in (1..).zip(chunks) {
+        let unreadable = |e: std::io::Error| input(format!("cannot read: {}", crate::output::why(&e)));
+        let mut file = Vec::new();
+        decoder.inner().seek(SeekFrom::Start(offset)).map_err(unreadable)?;
+        decoder.inner().by_ref().take(length.min(ask.bytes)).read_to_end(&mut file).map_err(unreadable)?;
+        let strip = file.strip_prefix(&[0xff, 0xd8]).filter(|_| !tables.is_empty());
+        let whole = strip.map(|strip| [tables, strip].concat()).unwrap_or(file);
+        let Err(damage) = jpeg::check(&whole) else { continue };
+        let damage = format!("the JPEG of {name} {number} is damaged: {damage}");
+        if !ask.salvage {
+            return Err(input(damage).help(super::image::SALVAGE));
+        }
+        remarks.lost(format!("{damage}, and parts of it may be wrong"));
+        return Ok(());
+    }
+    Ok(())
+}
+
+/// Error for strips or tiles beyond the end of the file, if any.
+fn cut_short<R: BufRead + Seek>(decoder: &mut Decoder<R>, bytes: u64) -> Option<Failure> {
+    let (name, chunks) = chunks(decoder);
+    let end = |&(offset, length): &(u64, u64)| offset.saturating_add(length);
+    let (number, chunk) = (1..).zip(&chunks).find(|(_, chunk)| end(chunk) > bytes)?;
+    let (count, end) = (chunks.len(), end(chunk));
+    Some(input(format!("is cut short: {name} {number} of {count} ends at byte {end}, but the file has {bytes} bytes")))
 }
 
 fn unsigned<R: BufRead + Seek>(decoder: &mut Decoder<R>, tag: Tag) -> Option<u32> {

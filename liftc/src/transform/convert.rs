@@ -175,18 +175,31 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
         vanished += usize::from(x != 0.0 && sample.to_f64() == 0.0);
         Ok(sample)
     };
-    let samples: Vec<T> = match &data {
-        Data::U8(v) => v.iter().map(|&x| integer(x.into())).collect::<Outcome<_>>(),
-        Data::U16(v) => v.iter().map(|&x| integer(x.into())).collect(),
-        Data::U32(v) => v.iter().map(|&x| integer(x.into())).collect(),
-        Data::I8(v) => v.iter().map(|&x| integer(x.into())).collect(),
-        Data::I16(v) => v.iter().map(|&x| integer(x.into())).collect(),
-        Data::I32(v) => v.iter().map(|&x| integer(x.into())).collect(),
-        Data::I64(v) => v.iter().map(|&x| integer(x)).collect(),
-        Data::F16(v) => v.iter().map(|&x| real(x.to_f64())).collect(),
-        Data::F32(v) => v.iter().map(|&x| real(x.into())).collect(),
-        Data::F64(v) => v.iter().map(|&x| real(x)).collect(),
-    }?;
+    let mut samples: Vec<T> = Vec::new();
+    samples.try_reserve_exact(count).map_err(|_| {
+        input(format!("not enough memory for {count} {} samples", T::KIND)).help("transform parts of it, one by one")
+    })?;
+    macro_rules! each {
+        ($v:expr, |$x:ident| $sample:expr) => {
+            for part in $v.parts() {
+                for &$x in part {
+                    samples.push($sample?);
+                }
+            }
+        };
+    }
+    match &data {
+        Data::U8(v) => each!(v, |x| integer(x.into())),
+        Data::U16(v) => each!(v, |x| integer(x.into())),
+        Data::U32(v) => each!(v, |x| integer(x.into())),
+        Data::I8(v) => each!(v, |x| integer(x.into())),
+        Data::I16(v) => each!(v, |x| integer(x.into())),
+        Data::I32(v) => each!(v, |x| integer(x.into())),
+        Data::I64(v) => each!(v, |x| integer(x)),
+        Data::F16(v) => each!(v, |x| real(x.to_f64())),
+        Data::F32(v) => each!(v, |x| real(x.into())),
+        Data::F64(v) => each!(v, |x| real(x)),
+    }
     let mut notes = Vec::new();
     if inexact > 0 {
         notes.push(format!(
@@ -207,7 +220,7 @@ fn counted(count: usize, what: &str, [one, more]: [&str; 2]) -> String {
 }
 
 /// Number of values that are NaN or infinite.
-fn undefined<T: Stored>(values: &[T]) -> usize {
+pub fn undefined<T: Stored>(values: &[T]) -> usize {
     if T::KIND.domain() == Domain::Integer { 0 } else { values.iter().filter(|x| !x.to_f64().is_finite()).count() }
 }
 
@@ -217,10 +230,10 @@ pub fn undefined_samples<T: Stored>(samples: &[T]) -> Option<String> {
     (bad > 0).then(|| format!("{} NaN or infinite", counted(bad, "sample", ["is", "are"])))
 }
 
-/// Note on coefficients that are NaN or infinite, if any. The cause depends on the samples.
-pub fn not_finite<T: Stored>(samples: &[T], coefficients: &[T]) -> Option<String> {
+/// Note on coefficients that are NaN or infinite, if any. The cause depends on the number of such samples.
+pub fn not_finite<T: Stored>(undefined_samples: usize, coefficients: &[T]) -> Option<String> {
     let (bad, all) = (undefined(coefficients), coefficients.len());
-    match (bad, if bad > 0 { undefined(samples) } else { 0 }) {
+    match (bad, undefined_samples) {
         (0, _) => None,
         (_, 0) => Some(format!(
             "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: their data cannot be \
@@ -379,11 +392,11 @@ mod tests {
         let (_, notes) = there::<f32>(vec![1e-300f64, 0.0, f64::NAN, f64::INFINITY]);
         assert_eq!(notes, ["1 of 4 values are too small for f32 samples, and become 0"]);
         let whole = [f32::NAN, 1.0];
-        assert!(not_finite(&whole, &[f32::NAN, 0.0]).unwrap().starts_with("1 sample is NaN"));
+        assert!(not_finite(undefined(&whole), &[f32::NAN, 0.0]).unwrap().starts_with("1 sample is NaN"));
         assert_eq!(undefined_samples(&[f64::NAN, 1.0, f64::INFINITY]).unwrap(), "2 samples are NaN or infinite");
         assert_eq!(undefined_samples(&[7i16]), None);
-        assert!(not_finite(&whole[1..], &[f32::INFINITY]).unwrap().contains("beyond the range of f32"));
-        assert_eq!(not_finite(&[1.0f32], &[2.0]), None);
+        assert!(not_finite(0, &[f32::INFINITY]).unwrap().contains("beyond the range of f32"));
+        assert_eq!(not_finite(0, &[2.0f32]), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `liftc transform`: data to coefficients.
 
-use super::convert::{self, Converted, Stored, dispatch, not_finite, to_samples};
+use super::convert::{self, Converted, Stored, dispatch, not_finite, to_samples, undefined};
 use super::sidecar::{Settings, Sidecar, SourceFile};
-use super::{Job, levels_text, named, no_plan, note, picture};
+use super::{Job, is_in_place, levels_text, named, no_plan, note, picture};
 use crate::cli::{OutputFormat, TransformArgs};
 use crate::failure::{Outcome, input, usage};
 use crate::media::{self, Array, ArrayFormat, Ask, image, shape_text};
@@ -176,12 +176,19 @@ fn transform<T: Stored>(
     }
     let Converted { samples, notes } = to_samples::<T>(data).map_err(at)?;
     notes.iter().for_each(|text| say(text));
-    let mut coefficients = vec![T::default(); plan.coefficient_len()];
-    plan.forward(&samples[..], &mut coefficients).map_err(|e| at(input(e)))?;
-    if let Some(text) = not_finite(&samples, &coefficients) {
+    let undefined = undefined(&samples);
+    let coefficients = if is_in_place(settings, &plan) && !samples.is_mapped() {
+        let mut samples = samples.into_vec();
+        plan.forward_in_place(&mut samples).map_err(|e| at(input(e)))?;
+        samples
+    } else {
+        let mut coefficients = vec![T::default(); plan.coefficient_len()];
+        plan.forward(&samples[..], &mut coefficients).map_err(|e| at(input(e)))?;
+        coefficients
+    };
+    if let Some(text) = not_finite(undefined, &coefficients) {
         say(&text);
     }
-    drop(samples);
     if let Some(text) = idle_levels(&plan) {
         say(&text);
     }

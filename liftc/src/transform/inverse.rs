@@ -2,7 +2,7 @@
 
 use super::convert::{Restored, Stored, dispatch, from_samples, undefined_samples};
 use super::sidecar::{self, Settings, Sidecar};
-use super::{Job, levels_text, named, no_plan, note, picture};
+use super::{Job, is_in_place, levels_text, named, no_plan, note, picture};
 use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::image::{self, Picture};
@@ -100,9 +100,16 @@ fn transform<T: Stored>(
         notes.iter().for_each(|text| note(args.quiet, &format!("{}: {text}", output_name(path))));
     }
     let shape = if level == 0 { plan.shape() } else { plan.level_shape(level).map_err(usage)? }.to_vec();
-    let mut samples = vec![T::default(); shape.iter().product()];
-    plan.inverse_to(level, &coefficients[..], &mut samples).map_err(|e| at(input(e)))?;
-    drop(coefficients);
+    let samples = if level == 0 && is_in_place(settings, &plan) {
+        let mut samples = coefficients.into_vec();
+        plan.inverse_in_place(&mut samples).map_err(|e| at(input(e)))?;
+        samples
+    } else {
+        let mut samples = vec![T::default(); shape.iter().product()];
+        plan.inverse_to(level, &coefficients[..], &mut samples).map_err(|e| at(input(e)))?;
+        drop(coefficients);
+        samples
+    };
     // Integer elements have their own notes.
     let real = origin.element().is_real() || level > 0 && matches!(formats.output, Output::Array(_));
     if let Some(text) = undefined_samples(&samples).filter(|_| real) {

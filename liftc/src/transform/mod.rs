@@ -181,6 +181,15 @@ pub(crate) fn named(output: &Path, format: Option<OutputFormat>, otherwise: &str
     }
 }
 
+/// Whether a plan transforms in place, which halves its memory and takes longer: only where it matters.
+fn is_in_place<T: lifting::Sample>(settings: &sidecar::Settings, plan: &lifting::Plan<T>) -> bool {
+    /// Least size in bytes.
+    const LARGE: usize = 64 << 20;
+    // Levels of `f16` have a buffer of `f32`.
+    let is_large = T::KIND != lifting::SampleType::F16 && plan.coefficient_len() * T::KIND.bytes() >= LARGE;
+    is_large && settings.pad.is_none()
+}
+
 /// Levels of the transformed axes; a single number if they are equal.
 fn levels_text(levels: &[u32]) -> String {
     let mut levels: Vec<u32> = levels.iter().copied().filter(|&l| l > 0).collect();
