@@ -1,18 +1,12 @@
 //! Pass kernels on the interpreter against the oracle: every border rule, awkward sizes, both parities, every sample
 //! type, both directions, batches and pitches.
 
-use crate::filter_bank::beyond_rounding;
-use crate::testing::{compiled, full, pattern, ran_or_names_a_limit, types, wavelets};
-use crate::with_samples;
-use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
-use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
+use crate::lines::{self, Case, LENGTHS, Subject, is_legal};
+use crate::testing::{compiled, full, ran_or_names_a_limit, types, wavelets};
+use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::{
-    AXIS_SCHEDULES, Along, AxisSchedule, Direction, Options, ScheduleError, Sides, horizontal, lattice, registers,
-    vertical,
+    Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, vertical,
 };
-use lifting_dsl::geometry::{Geometry, Layout};
-use lifting_dsl::oracle::Transform;
-use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 
@@ -26,8 +20,6 @@ enum Schedule {
     Lines(bool, u32),
     /// Columns in registers: the number per lane.
     Columns(u32),
-    /// A schedule that plans use only on request.
-    Asked(&'static dyn AxisSchedule, Along),
 }
 
 const BOTH: [Schedule; 2] = [Schedule::Horizontal, Schedule::Vertical];
@@ -45,193 +37,20 @@ fn kernel(scheme: &Scheme, schedule: Schedule, options: Options) -> Result<Kerne
             let shape = registers::vertical::Shape::of(columns, 132);
             registers::vertical::kernel(scheme, options, Sides::both(options.sample), shape)
         }
-        Schedule::Asked(schedule, along) => schedule.kernel(scheme, options, Sides::both(options.sample), along),
         Schedule::Lattice(along, shape) => lattice::kernel(scheme, options, Sides::both(options.sample), along, shape),
     }
 }
 
-/// One launch: `batch` images of `lines` lines of `length` samples, the first at position `parity`.
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    length: usize,
-    parity: usize,
-    lines: usize,
-    batch: usize,
-    /// Samples between the end of one row and the start of the next.
-    gap: usize,
-    /// Gain in bits: samples shift left on the way in and right on the way out. `None`: no gain is compiled in.
-    gain: Option<u32>,
-}
-
-impl Case {
-    fn line(length: usize, parity: usize) -> Case {
-        Case { length, parity, lines: 2, batch: 1, gap: 0, gain: None }
-    }
-
-    fn low(&self) -> usize {
-        (self.parity + self.length).div_ceil(2) - self.parity
-    }
-}
-
-/// An array of `batch` images whose lines have `n` samples each, with its pitch and stride.
-struct Array {
-    n: usize,
-    pitch: usize,
-    stride: usize,
-    along_rows: bool,
-}
-
-impl Array {
-    fn new(case: &Case, n: usize, schedule: Schedule) -> Array {
-        let along_rows = matches!(
-            schedule,
-            Schedule::Horizontal
-                | Schedule::Lattice(Along::Row, _)
-                | Schedule::Lines(..)
-                | Schedule::Asked(_, Along::Row)
-        );
-        let (rows, columns) = if along_rows { (case.lines, n) } else { (n, case.lines) };
-        let pitch = columns + case.gap;
-        Array { n, pitch, stride: rows * pitch + 3 * case.gap, along_rows }
-    }
-
-    fn len(&self, case: &Case) -> usize {
-        (self.stride * case.batch).max(1)
-    }
-
-    fn index(&self, image: usize, line: usize, i: usize) -> usize {
-        let (row, column) = if self.along_rows { (line, i) } else { (i, line) };
-        image * self.stride + row * self.pitch + column
-    }
-
-    fn line<T: Copy>(&self, data: &[T], image: usize, line: usize) -> Vec<T> {
-        (0..self.n).map(|i| data[self.index(image, line, i)]).collect()
-    }
-}
-
-/// Runs both directions of a case and compares every sample with the oracle, bit for bit.
-fn check<T: Sample + Element>(
-    scheme: &Scheme,
-    schedule: Schedule,
-    boundary: Boundary,
-    case: Case,
-    mut sample: impl FnMut() -> T,
-) {
-    let what = || format!("{} {schedule:?} {boundary} {} {case:?}", scheme.name(), T::KIND);
-    let signal = Array::new(&case, case.length, schedule);
-    let low = Array::new(&case, case.low(), schedule);
-    let high = Array::new(&case, case.length - case.low(), schedule);
-    let data: Vec<T> = (0..signal.len(&case)).map(|_| sample()).collect();
-
-    let geometry = Geometry::new(&[case.length], &[case.parity as i64], &[1], &[0]).expect("a geometry");
-    let mut oracle = Transform::new(scheme.clone(), geometry);
-    (oracle.boundary, oracle.layout) = (boundary, Layout::Interleaved);
-
-    for direction in [Direction::Forward, Direction::Inverse] {
-        let options = Options { gain: case.gain.is_some(), ..Options::new(T::SCALAR, boundary, direction) };
-        let kernel = kernel(scheme, schedule, options).unwrap_or_else(|e| panic!("{}: {e}", what()));
-        let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
-        let program = Program::new(&kernel, &info);
-        let scalar = |v: usize| Arg::Scalar(v as i64);
-        let shape = [scalar(case.length), scalar(case.parity), scalar(case.lines)];
-        let arrays = match direction {
-            Direction::Forward => [&signal, &low, &high],
-            Direction::Inverse => [&low, &high, &signal],
-        };
-        let mut args: Vec<Arg> = arrays
-            .iter()
-            .enumerate()
-            .map(|(i, a)| {
-                Arg::Buffer(match (direction, i) {
-                    (Direction::Forward, 0) => Buffer::new(&data),
-                    (Direction::Inverse, 0 | 1) => {
-                        let values: Vec<T> = (0..a.len(&case)).map(|_| sample()).collect();
-                        Buffer::new(&values)
-                    }
-                    _ => Buffer::undefined(T::SCALAR, a.len(&case)),
-                })
-            })
-            .collect();
-        args.extend(shape);
-        args.extend(arrays.iter().map(|a| scalar(a.pitch)));
-        args.extend(arrays.iter().map(|a| scalar(a.stride)));
-        args.push(scalar(case.batch));
-        args.extend(case.gain.map(|g| scalar(g as usize)));
-        let inputs = args.clone();
-        program.run(&mut args, Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", what()));
-
-        let get = |args: &[Arg], i: usize, a: &Array, image: usize, line: usize| -> Vec<T> {
-            let all = args[i].buffer().unwrap();
-            let all: Vec<T> = all.to_vec().expect("the type that went in");
-            a.line(&all, image, line)
-        };
-        for image in 0..case.batch {
-            for line in 0..case.lines {
-                let first_odd = 1 - case.parity;
-                let weave = |low: Vec<T>, high: Vec<T>| -> Vec<T> {
-                    let mut line = vec![T::default(); case.length];
-                    line.iter_mut().skip(case.parity).step_by(2).zip(low).for_each(|(x, v)| *x = v);
-                    line.iter_mut().skip(first_odd).step_by(2).zip(high).for_each(|(x, v)| *x = v);
-                    line
-                };
-                let (mut expected, found) = match direction {
-                    Direction::Forward => (
-                        get(&inputs, 0, &signal, image, line),
-                        weave(get(&args, 1, &low, image, line), get(&args, 2, &high, image, line)),
-                    ),
-                    Direction::Inverse => (
-                        weave(get(&inputs, 0, &low, image, line), get(&inputs, 1, &high, image, line)),
-                        get(&args, 2, &signal, image, line),
-                    ),
-                };
-                let given = expected.clone();
-                let narrow = |x: &T, f: &dyn Fn(T::Work) -> T::Work| T::from_work(f(x.to_work()));
-                let gain = case.gain.unwrap_or(0);
-                if direction == Direction::Forward {
-                    expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.gain(gain)));
-                }
-                match direction {
-                    Direction::Forward => oracle.forward(&mut expected).expect("the oracle runs"),
-                    Direction::Inverse => oracle.inverse(&mut expected).expect("the oracle runs"),
-                }
-                if direction == Direction::Inverse {
-                    expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.ungain(gain)));
-                }
-                let filters = matches!(schedule, Schedule::Asked(asked, _) if !asked.has_lifting_bits());
-                if filters {
-                    // Lifting must keep the same bound, which shows that its steps are those filters.
-                    for (whose, result) in [("lifting", &expected), ("found", &found)] {
-                        let at = (direction, boundary, case.parity);
-                        if let Some(fault) = beyond_rounding(scheme, at, &given, result) {
-                            panic!("{} {direction:?} image {image} line {line}, {whose}: {fault}", what());
-                        }
-                    }
-                    continue;
-                }
-                let bits = |v: &[T]| v.iter().copied().map(pattern).collect::<Vec<_>>();
-                if bits(&expected) != bits(&found) {
-                    let at = (0..expected.len()).find(|&i| pattern(expected[i]) != pattern(found[i]));
-                    panic!(
-                        "{} {direction:?} image {image} line {line} sample {at:?}\nexpected {expected:?}\nfound    {found:?}",
-                        what()
-                    );
-                }
-            }
-        }
-    }
-}
-
 fn check_type(scheme: &Scheme, schedule: Schedule, boundary: Boundary, case: Case, scalar: Scalar, seed: u64) {
-    with_samples!(scalar, seed, check(scheme, schedule, boundary, case))
+    let along = match schedule {
+        Schedule::Horizontal | Schedule::Lines(..) => Along::Row,
+        Schedule::Vertical | Schedule::Columns(_) => Along::Column,
+        Schedule::Lattice(along, _) => along,
+    };
+    let write = &|scheme: &Scheme, options| kernel(scheme, schedule, options);
+    let subject = Subject { name: format!("{schedule:?}"), along, write, bound: None };
+    lines::check_type(scheme, &subject, boundary, case, scalar, seed);
 }
-
-/// Odd lengths have no periodic extension.
-fn is_legal(boundary: Boundary, case: &Case) -> bool {
-    boundary != Boundary::Periodic || case.length.is_multiple_of(2)
-}
-
-/// 1, 2, 3, odd, prime, around a slice (64), around a window, around two.
-const LENGTHS: [usize; 16] = [1, 2, 3, 4, 5, 7, 8, 13, 31, 32, 33, 63, 64, 65, 66, 131];
 
 fn all(schedule: Schedule) {
     for scheme in wavelets() {
@@ -262,64 +81,6 @@ fn horizontal_equals_the_oracle() {
 #[test]
 fn vertical_equals_the_oracle() {
     all(Schedule::Vertical);
-}
-
-/// Whether a filter bank takes one of [`wavelets`]; its refusals are tested there.
-fn is_filtered(scheme: &Scheme, boundary: Boundary) -> bool {
-    scheme.domain() == Domain::Real && matches!(boundary, Boundary::WholeSymmetric | Boundary::Periodic)
-}
-
-/// Two lines of one length and parity, along rows, by a schedule used on request.
-pub fn check_asked(
-    scheme: &Scheme,
-    schedule: &'static dyn AxisSchedule,
-    boundary: Boundary,
-    (length, parity): (usize, usize),
-    scalar: Scalar,
-) {
-    let case = Case::line(length, parity);
-    check_type(scheme, Schedule::Asked(schedule, Along::Row), boundary, case, scalar, length as u64);
-}
-
-/// The schedules of papers and baselines: lines of all lengths, of several slices, and of several windows.
-#[test]
-fn schedules_on_request_equal_the_oracle() {
-    for &schedule in AXIS_SCHEDULES {
-        // Schedules that transpose run along rows for both axes.
-        let alongs = if schedule.transposes() { &[Along::Row][..] } else { &[Along::Row, Along::Column] };
-        for &along in alongs {
-            for scheme in wavelets() {
-                for (i, boundary) in Boundary::ALL.into_iter().enumerate() {
-                    if !schedule.has_lifting_bits() && !is_filtered(&scheme, boundary) {
-                        continue;
-                    }
-                    let long = if along == Along::Row { [2048, 4099, 513] } else { [192, 131, 260] };
-                    let lengths = LENGTHS.iter().copied().enumerate().filter(|(j, _)| (i + j) % 2 == 0);
-                    for (j, length) in lengths.chain(long.into_iter().enumerate()) {
-                        let case = Case {
-                            lines: [2, 3, 35][j % 3],
-                            batch: 1 + j % 2,
-                            gap: j % 3,
-                            gain: None,
-                            ..Case::line(length, j / 2 % 2)
-                        };
-                        let case = if length > 260 { Case { lines: 1, ..case } } else { case };
-                        if is_legal(boundary, &case) {
-                            let scalar = types(&scheme)[j % types(&scheme).len()];
-                            check_type(
-                                &scheme,
-                                Schedule::Asked(schedule, along),
-                                boundary,
-                                case,
-                                scalar,
-                                length as u64,
-                            );
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 #[test]

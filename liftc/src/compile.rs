@@ -12,7 +12,7 @@ use lifting_codegen::emit::{self, EmitError, Passes, Request, Section, TARGETS, 
 use lifting_codegen::ir::{self, Feature, Kernel, Scalar};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, rows, vertical};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, lattice, rows, vertical};
 use lifting_dsl::c_identifier;
 use lifting_dsl::suggest::did_you_mean;
 use lifting_planner::emit::{self as planner, FileError};
@@ -403,10 +403,6 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
                         let rows = *schedule.alignments().last().expect("a schedule takes some rows");
                         vec![schedule.fit(scheme, options, shape, rows)?.kernel(scheme, Order::HorizontalFirst)?]
                     }
-                    Schedule::Axis(schedule) => [Along::Row, Along::Column]
-                        .map(|along| schedule.kernel(scheme, options, Sides::both(options.sample), along))
-                        .into_iter()
-                        .collect::<Result<_, _>>()?,
                     Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };
                 all.extend(kernels.into_iter().map(after));

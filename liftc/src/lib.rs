@@ -2,31 +2,35 @@
 //! compiles, and `lifting`, which transforms.
 //!
 //! Start at [`cli`] for the arguments; [`main`] runs them. Commands return a [`failure::Outcome`], and failures are
-//! rendered last.
+//! rendered last. Hidden modules serve the tables of papers, a program of their own.
 
 #![warn(missing_docs)]
 
-mod bench;
+#[doc(hidden)]
+pub mod bench;
 pub mod cli;
-mod codec;
+#[doc(hidden)]
+pub mod codec;
 mod compile;
 mod excerpt;
 mod explain;
 mod factor;
 pub mod failure;
-mod figure;
+#[doc(hidden)]
+pub mod figure;
 mod inspect;
 mod interrupt;
 mod kernels;
 pub mod media;
 mod mend;
-mod output;
-mod papers;
+#[doc(hidden)]
+pub mod output;
 mod plot;
 mod shell;
 mod show;
 mod transform;
-mod wavelet;
+#[doc(hidden)]
+pub mod wavelet;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -88,7 +92,6 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Decode(args)) => codec::decode(&args),
         Some(Command::Info(args)) => codec::info(&args),
         Some(Command::Bench(args)) => bench::run(&args),
-        Some(Command::Papers(args)) => papers::run(&args),
         Some(Command::Kernels(args)) => kernels::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args),
         Some(Command::Man(args)) => shell::man(&args),

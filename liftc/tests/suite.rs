@@ -12,7 +12,6 @@ mod kernels;
 mod media;
 mod mistakes;
 mod pairs;
-mod papers;
 mod plot;
 mod readme;
 mod shell;

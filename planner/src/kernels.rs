@@ -8,10 +8,10 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar, WARP, print};
 use lifting_codegen::machine::Machine;
 use lifting_codegen::opt;
-use lifting_codegen::schedule::baseline::transpose;
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::extend;
 use lifting_codegen::schedule::level::{Arguments, Job, Order, RowAlignment};
+use lifting_codegen::schedule::transpose;
 use lifting_codegen::schedule::{
     self, Along, AxisSchedule, Direction, Fit, Options, SCHEDULES, ScheduleError, Shape, Sides, adjoint, horizontal,
     lattice, registers, vertical,

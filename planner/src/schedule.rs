@@ -1,14 +1,15 @@
 //! Schedules: requests to plans, and the candidates that plans take.
 
 use lifting_codegen::schedule::{
-    self, AXIS_SCHEDULES, AxisSchedule, Extent, PAPERS, SCHEDULES, Shape, cascade, pyramid, stream, tile, volume, warp,
+    self, AxisSchedule, Extent, SCHEDULES, Shape, cascade, pyramid, stream, tile, volume, warp,
 };
 use std::fmt;
 
 /// Schedule of kernels on a GPU, as requested from `PlanBuilder::schedule`.
 ///
-/// Coefficients do not depend on it, except for the rounding of a filtering one (`convolution`). Schedules have names,
-/// which `parse` reads; the established ones are constants.
+/// Coefficients do not depend on it, except for the rounding of a filtering one. Schedules have names,
+/// which `parse` reads; the established ones are constants. Any other is an [`AxisSchedule`], or a
+/// [`Schedule`](schedule::Schedule) of launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {
@@ -21,9 +22,10 @@ pub enum Schedule {
     Shared,
     /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
     Lattice,
-    /// One pass an axis, by one of [`AXIS_SCHEDULES`]: from papers, and baselines.
+    /// One pass an axis, by a schedule of yours.
     Axis(&'static dyn AxisSchedule),
-    /// Several axes in one launch, by one of [`SCHEDULES`] or [`PAPERS`]. Unsuitable levels use [`Schedule::Auto`].
+    /// Several axes in one launch, by one of [`SCHEDULES`] or a schedule of yours. Unsuitable levels use
+    /// [`Schedule::Auto`].
     Launch(&'static dyn schedule::Schedule),
 }
 
@@ -44,17 +46,14 @@ impl Schedule {
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
     pub const VOLUME: Schedule = Schedule::Launch(&volume::Schedule);
 
-    /// All schedules that can be requested, `Auto` first.
+    /// All schedules that can be requested by name, `Auto` first.
     pub fn all() -> impl Iterator<Item = Schedule> + Clone {
         let passes = [Schedule::Auto, Schedule::Separate, Schedule::Shared];
         let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
-        let papers = PAPERS.iter().map(|&schedule| Schedule::Launch(schedule));
-        let axes = AXIS_SCHEDULES.iter().map(|&schedule| Schedule::Axis(schedule));
-        passes.into_iter().chain(launches).chain([Schedule::Lattice]).chain(papers).chain(axes)
+        passes.into_iter().chain(launches).chain([Schedule::Lattice])
     }
 
-    /// Name: `auto`, `separate`, `shared`, `lattice`, or that of one of [`SCHEDULES`], [`PAPERS`] or
-    /// [`AXIS_SCHEDULES`].
+    /// Name: `auto`, `separate`, `shared`, `lattice`, or the schedule's own.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",

@@ -268,7 +268,7 @@ impl<'a, T> PlanBuilder<'a, T> {
     }
 
     /// Schedule of kernels on a GPU; [`Schedule::Auto`] by default. All lifting schedules give the same bits. Only
-    /// `convolution`, a filtering baseline, differs by rounding.
+    /// one that filters differs by rounding.
     ///
     /// ```
     /// use lifting::{Device, Plan, PlanError, Schedule, catalogue};
@@ -287,16 +287,17 @@ impl<'a, T> PlanBuilder<'a, T> {
     }
 
     /// Block shape in one direction, for levels that one launch of its schedule takes; tuning measures with it. Other
-    /// levels and the other direction take a pass an axis. Some shapes of `register-blocks` only move or only lift: a
-    /// plan of such kernels is not a transform.
+    /// levels and the other direction take a pass an axis.
     ///
     /// ```
     /// use lifting::{BlockShape, Device, Direction, Plan, catalogue};
     /// let wavelet = catalogue::find("cdf97")?;
-    /// let tall = BlockShape::named("register-blocks", [("rows", 40), ("warps", 4), ("build", 1)].into_iter())?;
-    /// let plan = Plan::builder(&wavelet).shape(&[100, 200]).sample::<f32>().blocks(Direction::Forward, tall);
+    /// let numbers = [("columns", 4), ("warps", 2), ("ring", 8), ("chunk", 16)];
+    /// let short = BlockShape::named("stream", numbers.into_iter())?;
+    /// let plan = Plan::builder(&wavelet).shape(&[100, 200]).sample::<f32>().blocks(Direction::Forward, short);
     /// let recipe = plan.build(&Device::Interpreter)?.recipe().clone();
-    /// assert_eq!(recipe.choices[0].taken.way.to_string(), "register-blocks, 40 rows, 4 warps, exchange");
+    /// let way = recipe.choices[0].taken.way.to_string();
+    /// assert_eq!(way, "stream, 4 columns a lane, 2 warps, ring of 8, chunks of 16 row pairs");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn blocks(mut self, direction: Direction, shape: BlockShape) -> Self {

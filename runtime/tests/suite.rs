@@ -5,7 +5,6 @@ mod adjoint;
 mod expansive;
 mod huge;
 mod launches;
-mod papers;
 mod plan;
 mod schedules;
 mod support;

@@ -206,7 +206,8 @@ fn schedules_of_warps_equal_the_cpus() {
     for device in devices("schedules of warps").filter(|device| opened(device).sub_group().is_some()) {
         let wavelet = catalogue::find("legall53").unwrap();
         let mut taken = BTreeSet::new();
-        for (schedule, shape) in Schedule::all().flat_map(|s| [&[67, 130][..], &[9, 34, 70], &[4099]].map(|n| (s, n))) {
+        let schedules = Schedule::all().chain(papers::schedules());
+        for (schedule, shape) in schedules.flat_map(|s| [&[67, 130][..], &[9, 34, 70], &[4099]].map(|n| (s, n))) {
             let builder = Plan::builder(&wavelet).shape(shape).levels(1).boundary(Boundary::Edge).sample::<i32>();
             let Ok(ours) = builder.clone().schedule(schedule).build(&device) else { continue };
             let plans = [ours, builder.build(&Device::cpu_with_threads(1)).unwrap()];

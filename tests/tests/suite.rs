@@ -11,7 +11,6 @@ mod macros;
 mod opencl;
 mod outside;
 mod own_schedule;
-mod papers;
 mod pywavelets;
 mod random_schemes;
 mod reference;

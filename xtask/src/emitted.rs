@@ -8,8 +8,8 @@ use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::{
-    AXIS_SCHEDULES, Along, AxisSchedule, Direction, Options, PAPERS, SCHEDULES, Schedule, ScheduleError, Sides,
-    adjoint, extend, horizontal, lattice, registers, vertical, warp,
+    Along, AxisSchedule, Direction, Options, SCHEDULES, Schedule, ScheduleError, Sides, adjoint, extend, horizontal,
+    lattice, registers, vertical, warp,
 };
 use lifting_dsl::adjoint::{Border, border};
 use lifting_dsl::extension::Extension;
@@ -147,14 +147,14 @@ fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedu
     let lifts_or_filters =
         |schedule: &&&dyn AxisSchedule| schedule.has_lifting_bits() || scheme.domain() == Domain::Real;
     let sides = Sides::both(options.sample);
-    let along_axes = AXIS_SCHEDULES
+    let along_axes = papers::PASSES
         .iter()
         .filter(lifts_or_filters)
         .flat_map(|schedule| [Along::Row, Along::Column].map(|along| schedule.kernel(scheme, options, sides, along)));
     // Rows of baselines are the passes of emitted files.
     let of_files = options.kernel_name(scheme, "horizontal");
     let own = along_axes.filter(|made| !made.as_ref().is_ok_and(|kernel| kernel.name.starts_with(&of_files)));
-    PAPERS.iter().flat_map(|schedule| kernels_of(*schedule, scheme, options)).chain(own).collect()
+    papers::LAUNCHES.iter().flat_map(|schedule| kernels_of(*schedule, scheme, options)).chain(own).collect()
 }
 
 /// Representative kernels of gradients: the wavelet lifted in an adjoint, by all schedules, with ends doubled on load;

@@ -1,6 +1,6 @@
-//! The `AxisSchedule` trait: schedules of passes over one axis, which plans use by name.
+//! The `AxisSchedule` trait: schedules of passes over one axis, which plans use on request.
 
-use super::{Along, Options, ScheduleError, Sides, barrier_free, baseline};
+use super::{Along, Options, ScheduleError, Sides};
 use crate::ir::Kernel;
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -32,15 +32,6 @@ pub trait AxisSchedule: Send + Sync {
     /// The limit that it exceeds.
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError>;
 }
-
-/// All axis schedules: those of papers that lift one axis at a time, and their baselines.
-pub const AXIS_SCHEDULES: &[&dyn AxisSchedule] = &[
-    &barrier_free::FOUR,
-    &barrier_free::ONE,
-    &baseline::NaiveColumns,
-    &baseline::Transposed,
-    &barrier_free::convolution::Convolution,
-];
 
 impl fmt::Debug for dyn AxisSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -52,8 +52,8 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     kernel_along(scheme, options, sides, shape, Along::Row)
 }
 
-/// [`kernel_between`] along either axis. A block then has one column: a baseline ([`super::baseline`]).
-pub(super) fn kernel_along(
+/// [`kernel_between`] along either axis. A block then has one column: a baseline of papers.
+pub fn kernel_along(
     scheme: &Scheme,
     options: Options,
     sides: Sides,

@@ -14,26 +14,23 @@ mod pass;
 mod shape;
 
 pub mod adjoint;
-pub mod barrier_free;
-pub mod baseline;
 pub mod cascade;
 pub mod copy;
 pub mod demand;
 pub mod extend;
 pub mod horizontal;
 pub mod lattice;
-pub mod lone_tile;
 pub mod pyramid;
-pub mod register_blocks;
 pub mod registers;
 pub mod rows;
 pub mod stream;
 pub mod tile;
+pub mod transpose;
 pub mod vertical;
 pub mod volume;
 pub mod warp;
 
-pub use axis::{AXIS_SCHEDULES, AxisSchedule};
+pub use axis::AxisSchedule;
 pub use fit::{Extent, Fit, Schedule, Specimen, Tiles};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
@@ -46,12 +43,9 @@ use lifting_dsl::{Boundary, PairStage, Scheme, Step};
 pub const SCHEDULES: &[&dyn Schedule] =
     &[&stream::Schedule, &warp::Schedule, &tile::Schedule, &cascade::Schedule, &pyramid::Schedule, &volume::Schedule];
 
-/// Schedules of papers whose launches take several axes. Plans take them only on request.
-pub const PAPERS: &[&dyn Schedule] = &[&lone_tile::Schedule, &register_blocks::Schedule];
-
-/// The schedule of [`SCHEDULES`] or [`PAPERS`] with this name.
+/// The schedule of [`SCHEDULES`] with this name.
 pub fn schedule(name: &str) -> Option<&'static dyn Schedule> {
-    SCHEDULES.iter().chain(PAPERS).copied().find(|schedule| schedule.name() == name)
+    SCHEDULES.iter().copied().find(|schedule| schedule.name() == name)
 }
 
 /// Analysis or synthesis.
@@ -211,7 +205,7 @@ pub enum ScheduleError {
 impl ScheduleError {
     /// Constructor of [`ScheduleError::Reach`] errors: takes the resource, the amount required, and the amount
     /// available.
-    fn limit(schedule: &'static str, scheme: &Scheme) -> impl Fn(&'static str, i64, i64) -> ScheduleError {
+    pub fn limit(schedule: &'static str, scheme: &Scheme) -> impl Fn(&'static str, i64, i64) -> ScheduleError {
         move |what, required, available| {
             let wavelet = scheme.name().to_owned();
             ScheduleError::Reach { schedule, wavelet, what, required, available }

@@ -148,7 +148,7 @@ impl Shape {
     ///
     /// # Errors
     /// If they have another number.
-    pub(super) fn check_lanes(&self, scheme: &Scheme) -> Result<(), ScheduleError> {
+    pub fn check_lanes(&self, scheme: &Scheme) -> Result<(), ScheduleError> {
         if self.lanes == WARP {
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl Shape {
     }
 
     /// The first `N` numbers.
-    pub(super) fn values<const N: usize>(&self) -> [u32; N] {
+    pub fn values<const N: usize>(&self) -> [u32; N] {
         std::array::from_fn(|i| self.values[i])
     }
 

@@ -1,22 +1,24 @@
-//! Every schedule of the table on the interpreter against the oracle: all border rules, awkward sizes, origins, sample
+//! Every schedule of a table on the interpreter against the oracle: all border rules, awkward sizes, origins, sample
 //! types, both directions, orders of axes, lengths of chunks, alignments, batches, gains.
 //!
 //! A schedule declares its blocks ([`Fit::block`]) and its small shapes
 //! ([`Schedule::miniatures`](lifting_codegen::schedule::Schedule::miniatures)); the sizes around its blocks follow.
-//! Each schedule's own folder tests its refusals and proposals.
+//! Each schedule's own folder tests its refusals and proposals. The table is the program's `SCHEDULES`: those of this
+//! crate, or of another that includes this file.
 
-mod launch;
+pub mod launch;
 
-use crate::testing::{bits, catalogue, full, types, uncommon, wavelets};
+use crate::testing::{bits, types, uncommon, wavelets};
+use crate::{ANY_WARP, SCHEDULES};
 use launch::{Case, Kernels, Outcome, Rows, Try};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::level::{Array, Job, Order};
-use lifting_codegen::schedule::{Direction, Extent, Field, Options, PAPERS, SCHEDULES, Schedule, Shape};
+use lifting_codegen::schedule::{Direction, Extent, Field, Options, Schedule, Shape};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 
-type Of = &'static dyn Schedule;
+pub type Of = &'static dyn Schedule;
 
 const ORDERS: [Order; 2] = [Order::HorizontalFirst, Order::VerticalFirst];
 
@@ -30,12 +32,12 @@ fn column(schedule: Of) -> String {
 }
 
 /// The first miniature.
-fn small(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> Option<Shape> {
+pub fn small(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> Option<Shape> {
     schedule.miniatures(scheme, options(sample, boundary)).into_iter().next()
 }
 
 /// The shapes that plans consider for a large image or volume.
-fn proposed(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> Vec<Shape> {
+pub fn proposed(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> Vec<Shape> {
     let array = Array { address: 0, pitch: 512, stride: 0 };
     let job = Job::image(array, [array; 4], 512, 512);
     schedule.proposed(scheme, options(sample, boundary), &job, &Machine::default()).unwrap_or_default()
@@ -122,7 +124,7 @@ fn sized(schedule: Of, boundary: Boundary, [height, width]: [usize; 2], turn: us
 
 /// A case of this size, whose other properties follow from a number. The schedule may take all of them. The order of
 /// axes is fixed for a type and a border rule, so that many cases share a kernel.
-fn any_case(schedule: Of, (scalar, boundary): (Scalar, Boundary), sides: [usize; 3], turn: usize) -> Case {
+pub fn any_case(schedule: Of, (scalar, boundary): (Scalar, Boundary), sides: [usize; 3], turn: usize) -> Case {
     let mut bits = bits(turn as u64);
     let mut pick = move |n: u64| (bits() % n) as usize;
     let periodic = boundary == Boundary::Periodic;
@@ -149,7 +151,7 @@ fn any_case(schedule: Of, (scalar, boundary): (Scalar, Boundary), sides: [usize;
 }
 
 /// Runs tries; returns how many ran.
-fn ran(scheme: &Scheme, tries: &[Try]) -> usize {
+pub fn ran(scheme: &Scheme, tries: &[Try]) -> usize {
     launch::run(scheme, tries).iter().filter(|outcome| outcome.ran()).count()
 }
 
@@ -169,7 +171,7 @@ fn all_run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
 /// scheme.
 fn counted(of: impl Fn(Of, &Scheme, Boundary) -> Vec<Try>, schemes: &[Scheme]) -> String {
     let mut text = String::new();
-    for &schedule in SCHEDULES.iter().chain(PAPERS) {
+    for &schedule in SCHEDULES {
         for scheme in schemes {
             text += &format!("{}{:10}", column(schedule), scheme.name());
             for boundary in Boundary::ALL {
@@ -275,7 +277,7 @@ fn batches_and_gains() {
 #[test]
 fn uncommon_steps() {
     let mut text = String::new();
-    for &schedule in SCHEDULES.iter().chain(PAPERS) {
+    for &schedule in SCHEDULES {
         for scheme in uncommon() {
             let mut all = 0;
             for boundary in Boundary::ALL {
@@ -310,7 +312,7 @@ fn uncommon_steps() {
 #[test]
 fn other_warps() {
     let mut taken = Vec::new();
-    for &schedule in SCHEDULES.iter().chain(PAPERS) {
+    for &schedule in SCHEDULES {
         let mut outcomes = Vec::new();
         for scheme in wavelets() {
             for (i, &scalar) in types(&scheme).iter().enumerate() {
@@ -331,7 +333,7 @@ fn other_warps() {
             assert!(outcomes.iter().all(|outcome| outcome.beyond_limits), "{}", schedule.name());
         }
     }
-    assert_eq!(taken, ["tile"]);
+    assert_eq!(taken, ANY_WARP);
 }
 
 /// Lattices: stage by stage under the periodic rule, and as lifting steps under another.
@@ -345,7 +347,7 @@ fn lattices() {
     let sizes = [[2, 8], [4, 8], [6, 16], [36, 24], [2, 40], [10, 56], [64, 64], [20, 128], [14, 240], [8, 264]];
     let mut text = String::new();
     for scheme in schemes {
-        for &schedule in SCHEDULES.iter().chain(PAPERS) {
+        for &schedule in SCHEDULES {
             let mut tries = Vec::new();
             for (i, &scalar) in types(&scheme).iter().enumerate() {
                 // Each type has every third size.
@@ -379,52 +381,6 @@ fn lattices() {
     insta::assert_snapshot!(text);
 }
 
-/// Wavelets of the catalogue under their own border rule and another one: each schedule runs them, or names its limit.
-#[test]
-fn the_catalogue() {
-    let mut counts = vec![0; SCHEDULES.len()];
-    catalogue(3, 80, |i, scheme, boundary, scalar| {
-        let mut all = 0;
-        for (k, (&schedule, count)) in SCHEDULES.iter().zip(&mut counts).enumerate() {
-            // Half of the schedules run under its own rule, the others under another.
-            if !full() && (k + i / 3 + usize::from(boundary == scheme.boundary())).is_multiple_of(2) {
-                continue;
-            }
-            let shapes = proposed(schedule, scheme, scalar, boundary);
-            let shapes: Vec<Shape> = small(schedule, scheme, scalar, boundary).into_iter().chain(shapes).collect();
-            let Some(&shape) = shapes.get(i % shapes.len().max(1)) else { continue };
-            let sides = match schedule.extent() {
-                Extent::Plane => [1, 26, 70],
-                Extent::TwoLevels => [1, 64, 128],
-                Extent::AllLevels => [1, 16, 12],
-                Extent::Volume => [6, 26, 70],
-            };
-            let case = any_case(schedule, (scalar, boundary), sides, i);
-            let case = Case { levels: 2, rows: if i % 2 == 0 { Rows::Aligned } else { case.rows }, ..case };
-            let ran =
-                ran(scheme, &[Try { shape, boundary, scalar, case, kernels: Kernels::one(i / 3), seed: i as u64 }]);
-            (*count, all) = (*count + ran, all + ran);
-        }
-        all
-    });
-    assert!(counts.iter().all(|ran| *ran > 5), "{counts:?}");
-}
-
-/// Steps that read on one side only, so that a tile has its halo there, and its last columns have results.
-#[test]
-fn volumes_with_a_halo_on_one_side() {
-    let text = "wavelet left { domain integer; even += odd[-3]; } wavelet right { domain integer; even += odd[2]; }";
-    let volume: Of = *SCHEDULES.iter().find(|schedule| schedule.name() == "volume").expect("there is one");
-    let (boundary, scalar) = (Boundary::Periodic, Scalar::I64);
-    for scheme in lifting_dsl::compile(text).expect("it compiles").schemes {
-        let shape = small(volume, &scheme, scalar, boundary).expect("its tiles hold the scheme");
-        for sides in [[4, 4, 56], [4, 40, 60], [4, 4, 120]] {
-            let case = Case { order: Order::VerticalFirst, rows: Rows::Aligned, ..Case::new(sides) };
-            launch::run(&scheme, &[Try { shape, boundary, scalar, case, kernels: Kernels::All, seed: 1 }]);
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
@@ -437,7 +393,7 @@ proptest! {
         seed in any::<u32>(),
     ) {
         let (boundary, scalar) = (scheme.boundary(), types(&scheme)[which % types(&scheme).len()]);
-        for &schedule in SCHEDULES.iter().chain(PAPERS) {
+        for &schedule in SCHEDULES {
             let shapes = chosen.map(|chosen| (chosen, proposed(schedule, &scheme, scalar, boundary)));
             let shape = match shapes {
                 Some((chosen, shapes)) if !shapes.is_empty() => Some(shapes[chosen % shapes.len()]),

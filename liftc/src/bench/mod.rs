@@ -5,14 +5,14 @@
 //! arrays, `stats` condenses times, `report` writes tables and JSON, `plot` draws them. `codec` times the codec.
 
 mod case;
-pub(crate) mod codec;
+pub mod codec;
 mod copies;
 mod cpu;
-pub(crate) mod cuda;
-mod data;
+pub mod cuda;
+pub mod data;
 mod opencl;
 mod plot;
-pub(crate) mod report;
+pub mod report;
 mod stats;
 
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
@@ -20,10 +20,11 @@ use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::figure;
 use crate::mend::mend;
 use crate::output::{check_distinct, print, why, write_file};
-pub(crate) use case::{Case, default_sample, pitched, shape_text};
+pub use case::Case;
+pub(crate) use case::{default_sample, pitched, shape_text};
 use clap::Parser;
 use lifting::{Device, Schedule};
-pub(crate) use stats::Spread;
+pub use stats::Spread;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -181,7 +182,7 @@ fn device(args: &BenchArgs) -> Outcome<Device> {
 }
 
 /// Measures cases on one device.
-pub(crate) trait Runner {
+pub trait Runner {
     /// The device, for the report.
     fn device(&self) -> report::DeviceInfo;
 
@@ -190,6 +191,8 @@ pub(crate) trait Runner {
 }
 
 /// Calls a generic function with the sample type.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! with_sample {
     ($sample:expr, $f:ident($($arg:expr),* $(,)?)) => {
         match $sample {
@@ -203,7 +206,7 @@ macro_rules! with_sample {
         }
     };
 }
-pub(crate) use with_sample;
+pub use with_sample;
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Arguments of `bench` and `papers`.
+//! Arguments of `bench`.
 
 use super::values::{Shape, any_shape, boundary_values, plan_schedules, positive, sample_values};
 use clap::{Args, ValueEnum};
@@ -83,35 +83,6 @@ pub struct BenchArgs {
     pub quiet: bool,
 }
 
-/// Arguments of `papers`.
-#[derive(Debug, Args)]
-pub struct PapersArgs {
-    /// Tables, as named by --list [default: all]
-    #[arg(value_name = "TABLE")]
-    pub tables: Vec<String>,
-    /// Pictures for the tables of coders
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub pictures: Vec<PathBuf>,
-    /// Only list the tables
-    #[arg(long)]
-    pub list: bool,
-    /// Device: best, cuda, or cuda:N for device number N
-    #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
-    pub device: DeviceArg,
-    /// Number of timings; the median is reported
-    #[arg(long, value_name = "N", default_value = "7", value_parser = clap::value_parser!(u16).range(1..=10000))]
-    pub repeats: u16,
-    /// Also write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Also draw each table, as TABLE.svg in this directory
-    #[arg(long, value_name = "DIR")]
-    pub svg: Option<PathBuf>,
-    /// Print only the tables and errors
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
 /// `--direction`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DirectionArg {
@@ -138,7 +109,11 @@ pub enum DeviceArg {
     OpenCl(usize),
 }
 
-pub(super) fn device(text: &str) -> Result<DeviceArg, String> {
+/// Parser of `--device`.
+///
+/// # Errors
+/// If the text names no kind of device.
+pub fn device(text: &str) -> Result<DeviceArg, String> {
     let (kind, number) = text.split_once(':').map_or((text, Ok(0)), |(kind, number)| (kind, number.parse()));
     match (text, kind, number) {
         ("best", ..) => Ok(DeviceArg::Best),

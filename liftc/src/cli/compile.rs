@@ -5,7 +5,7 @@ use super::values::{positive, sample_values};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, SampleType};
 use lifting_codegen::emit::{TARGETS, Target};
-use lifting_codegen::schedule::{self, AXIS_SCHEDULES, PAPERS, SCHEDULES};
+use lifting_codegen::schedule::{self, SCHEDULES};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -153,8 +153,6 @@ pub enum Schedule {
     Lattice,
     /// Several axes in one launch.
     Launch(&'static dyn schedule::Schedule),
-    /// One pass per axis, after a paper.
-    Axis(&'static dyn schedule::AxisSchedule),
 }
 
 impl Schedule {
@@ -167,7 +165,6 @@ impl Schedule {
             Schedule::Rows => "rows",
             Schedule::Lattice => "lattice",
             Schedule::Launch(schedule) => schedule.name(),
-            Schedule::Axis(schedule) => schedule.name(),
         }
     }
 
@@ -181,7 +178,6 @@ impl Schedule {
                 "Lattices with periodic borders: blocks hold whole rows or columns of up to 1024 samples"
             }
             Schedule::Launch(schedule) => schedule.about(),
-            Schedule::Axis(schedule) => schedule.about(),
         }
     }
 }
@@ -190,9 +186,8 @@ impl ValueEnum for Schedule {
     fn value_variants<'a>() -> &'a [Schedule] {
         static ALL: LazyLock<Vec<Schedule>> = LazyLock::new(|| {
             let passes = [Schedule::Shared, Schedule::Horizontal, Schedule::Vertical, Schedule::Rows];
-            let launches = SCHEDULES.iter().chain(PAPERS).map(|&schedule| Schedule::Launch(schedule));
-            let axes = AXIS_SCHEDULES.iter().map(|&schedule| Schedule::Axis(schedule));
-            passes.into_iter().chain(launches).chain([Schedule::Lattice]).chain(axes).collect()
+            let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
+            passes.into_iter().chain(launches).chain([Schedule::Lattice]).collect()
         });
         &ALL
     }

@@ -138,14 +138,6 @@ sample type and border rule:
 
 On another kind of device, the same plan may use other kernels: --multiprocessors specifies the device.";
 
-pub(super) const PAPERS_NOTES: &str = "\
-Without a CUDA device, it prints the papers' figures and the predictions.
-
-Examples:
-  liftc papers --list
-  liftc papers kucis-1 kucis-3
-  liftc papers --json papers.json --svg papers/";
-
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:
   liftc bench -w cdf97,legall53 --shape 4096x4096,1080x1920 -l 1,5 --svg a.svg

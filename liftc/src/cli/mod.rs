@@ -11,7 +11,7 @@ mod factor;
 mod media;
 mod values;
 
-pub use bench::{BenchArgs, DeviceArg, DirectionArg, PapersArgs};
+pub use bench::{BenchArgs, DeviceArg, DirectionArg, device};
 pub use compile::{CompileArgs, Emit, FixedArgs, KernelCount, KernelsArgs, Schedule};
 pub use draw::{ExplainArgs, Panel, PlotArgs};
 pub use factor::{Carrier, FactorArgs, Into};
@@ -65,9 +65,6 @@ pub enum Command {
     /// Measure transforms, in multiples of the time of a copy
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(Box<BenchArgs>),
-    /// Measure the tables of papers, next to the papers' figures and current plans
-    #[command(after_help = PAPERS_NOTES)]
-    Papers(PapersArgs),
     /// Write the CUDA kernels of a plan, to compile on a machine without a device
     #[command(after_help = KERNELS_EXAMPLES)]
     Kernels(KernelsArgs),

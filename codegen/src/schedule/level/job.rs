@@ -101,7 +101,7 @@ impl Job {
     ///
     /// # Errors
     /// The first reason against it.
-    pub(in crate::schedule) fn check(&self, schedule: &'static str, sample: Scalar) -> Result<(), ScheduleError> {
+    pub fn check(&self, schedule: &'static str, sample: Scalar) -> Result<(), ScheduleError> {
         let refuse = |what: String| Err(ScheduleError::Launch { schedule, what });
         for (n, what) in [(self.width, "width"), (self.height, "height")] {
             if !(2..=MAX_SIDE).contains(&n) {
@@ -144,11 +144,7 @@ impl Job {
     ///
     /// # Errors
     /// If a side is odd under `periodic`.
-    pub(in crate::schedule) fn check_pairs(
-        &self,
-        schedule: &'static str,
-        boundary: Boundary,
-    ) -> Result<(), ScheduleError> {
+    pub fn check_pairs(&self, schedule: &'static str, boundary: Boundary) -> Result<(), ScheduleError> {
         if boundary != Boundary::Periodic || self.width % 2 == 0 && self.height % 2 == 0 {
             return Ok(());
         }

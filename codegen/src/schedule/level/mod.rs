@@ -14,6 +14,7 @@ mod source;
 mod store;
 
 pub(super) use super::lines::*;
+pub use super::lines::{Axis, Border, Form, Held, PHASES, Row};
 pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use frame::Frame;
 pub use job::{Arguments, Array, Job, MAX_BATCH, MAX_SIDE, Planes};
@@ -21,7 +22,7 @@ pub(super) use params::SKEW_BITS;
 pub use params::{BANDS_ALIGNED, Deep, Params, SIGNAL_ALIGNED};
 pub(super) use shift::Runs;
 pub(super) use sink::Sink;
-pub(super) use slab::Slab;
+pub use slab::Slab;
 pub(super) use source::{Source, scaled, served_column, served_index, vectors_or_served};
 pub(super) use store::{store_band, store_band_at, store_signal, store_signal_at};
 

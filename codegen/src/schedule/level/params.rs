@@ -245,14 +245,7 @@ impl Params {
     }
 
     /// The image, as threads hold its columns.
-    pub(in crate::schedule) fn held(
-        &self,
-        options: Options,
-        arith: Arithmetic,
-        border: Border,
-        columns: u32,
-        aligned: bool,
-    ) -> Held {
+    pub fn held(&self, options: Options, arith: Arithmetic, border: Border, columns: u32, aligned: bool) -> Held {
         let of = |axis| if border == Border::Untouched { 0.into() } else { self.start(axis, aligned) };
         let [z, depth] = match &self.deep {
             Some(deep) => [deep.parity.into(), deep.depth.into()],

@@ -8,18 +8,21 @@ use lifting_dsl::{Boundary, Phase};
 
 /// The contents of registers: a run of columns a thread, their arithmetic, and their image.
 #[derive(Clone)]
-pub(in crate::schedule) struct Held {
-    pub(in crate::schedule) arith: Arithmetic,
-    pub(in crate::schedule) boundary: Boundary,
-    pub(in crate::schedule) border: Border,
+pub struct Held {
+    /// Types and arithmetic of the samples.
+    pub arith: Arithmetic,
+    /// Border rule.
+    pub boundary: Boundary,
+    /// Treatment of the border while steps run.
+    pub border: Border,
     /// Columns a thread; a power of two if lanes have neighbouring columns.
-    pub(in crate::schedule) columns: u32,
+    pub columns: u32,
     /// First position along each axis (0: x, 1: y, 2: z).
-    pub(in crate::schedule) start: [Expr; 3],
+    pub start: [Expr; 3],
     /// Samples along each axis.
-    pub(in crate::schedule) length: [Expr; 3],
+    pub length: [Expr; 3],
     /// [`Options::doubled_ends`](crate::schedule::Options::doubled_ends), along every lifted axis.
-    pub(in crate::schedule) doubled_ends: bool,
+    pub doubled_ends: bool,
 }
 
 impl Held {
@@ -73,22 +76,22 @@ impl Held {
     }
 
     /// First position of the signal along an axis (0: x, 1: y, 2: z).
-    pub(in crate::schedule) fn start(&self, axis: usize) -> Expr {
+    pub fn start(&self, axis: usize) -> Expr {
         self.start[axis].clone()
     }
 
     /// Samples along an axis.
-    pub(in crate::schedule) fn length(&self, axis: usize) -> Expr {
+    pub fn length(&self, axis: usize) -> Expr {
         self.length[axis].clone()
     }
 
     /// One past the last position along an axis.
-    pub(in crate::schedule) fn end(&self, axis: usize) -> Expr {
+    pub fn end(&self, axis: usize) -> Expr {
         self.start(axis) + self.length(axis)
     }
 
     /// Smallest index of a phase along an axis.
-    pub(in crate::schedule) fn first_index(&self, axis: usize, phase: Phase) -> Expr {
+    pub fn first_index(&self, axis: usize, phase: Phase) -> Expr {
         match phase {
             Phase::Even => self.start(axis),
             Phase::Odd => 0.into(),
@@ -96,18 +99,18 @@ impl Held {
     }
 
     /// Largest index of a phase along an axis.
-    pub(in crate::schedule) fn last_index(&self, axis: usize, phase: Phase) -> Expr {
+    pub fn last_index(&self, axis: usize, phase: Phase) -> Expr {
         (self.end(axis) - 1 - phase.parity() as i32) >> 1
     }
 
     /// Whether the sample of index k of a phase along an axis is inside the signal.
-    pub(in crate::schedule) fn exists(&self, axis: usize, phase: Phase, k: impl Into<Expr>) -> Expr {
+    pub fn exists(&self, axis: usize, phase: Phase, k: impl Into<Expr>) -> Expr {
         let k = k.into();
         k.clone().ge(self.first_index(axis, phase)).and(k.le(self.last_index(axis, phase)))
     }
 
     /// Index inside the signal of the sample loaded for index k of a phase.
-    pub(in crate::schedule) fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
+    pub fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
         let length = || Box::new(self.length(axis));
         let p = phase.parity() as i32;
         let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
@@ -119,7 +122,7 @@ impl Held {
     }
 
     /// Index, counted from the signal's first sample, of the sample loaded for a position.
-    pub(in crate::schedule) fn serve_position(&self, axis: usize, position: Expr) -> Expr {
+    pub fn serve_position(&self, axis: usize, position: Expr) -> Expr {
         let from_start = |position: Expr| position - self.start(axis);
         let length = || Box::new(self.length(axis));
         match self.boundary {

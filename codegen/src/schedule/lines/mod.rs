@@ -17,8 +17,10 @@ pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use dots::{Dots, Wanted};
 pub(super) use down::DelayLine;
 pub(super) use each::EachLine;
-pub(super) use lanes::{Held, Lanes};
-pub(super) use row::{Form, Row, word, zeros};
+pub use lanes::Held;
+pub(super) use lanes::Lanes;
+pub use row::{Form, Row};
+pub(super) use row::{word, zeros};
 
 use super::demand::work;
 use super::{Options, ScheduleError};
@@ -27,11 +29,11 @@ use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Scheme, Step};
 
 /// Both phases, in order.
-pub(super) const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
+pub const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
 /// Treatment of the border while steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Border {
+pub enum Border {
     /// Samples loaded beyond the border are an extension that the steps keep consistent.
     Extend,
     /// After each step, samples beyond the border become the nearest sample of their phase.
@@ -47,7 +49,7 @@ pub(super) enum Border {
 impl Border {
     /// The treatment for a border rule. `periodic`, and `whole-symmetric` with steps symmetric about their target, are
     /// extensions that lifting keeps.
-    pub(super) fn of(boundary: Boundary, steps: &[Step]) -> Border {
+    pub fn of(boundary: Boundary, steps: &[Step]) -> Border {
         match boundary {
             Boundary::Periodic => Border::Extend,
             Boundary::WholeSymmetric if steps.iter().all(is_symmetric) => Border::Extend,
@@ -61,17 +63,18 @@ impl Border {
 /// One axis of the kernel: its steps, split into scalings at the ends and lifting in between; or the stages of a
 /// lattice.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
+pub struct Axis {
     /// Scaling of the samples on arrival, by phase.
-    pub(super) first: Vec<Step>,
+    pub first: Vec<Step>,
     /// Lifting steps, or stages.
-    pub(super) actions: Vec<Action>,
+    pub actions: Vec<Action>,
     /// Scaling of the results, by phase.
-    pub(super) last: Vec<Step>,
+    pub last: Vec<Step>,
 }
 
 impl Axis {
-    pub(super) fn new(scheme: &Scheme, options: Options) -> Axis {
+    /// The axis of a scheme, in the direction of the options.
+    pub fn new(scheme: &Scheme, options: Options) -> Axis {
         let actions = Action::all(scheme, options.direction, options.boundary);
         let head = actions.iter().take_while(|a| a.is_scaling()).count();
         let tail = actions[head..].iter().rev().take_while(|a| a.is_scaling()).count();

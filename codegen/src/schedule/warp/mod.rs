@@ -41,10 +41,10 @@ use block::write;
 pub use schedule::Schedule;
 pub use shape::Shape;
 
-use super::level::{Axis, Border, Held, Order, Params, check_columns, check_warps, is_symmetric};
+use super::level::{Axis, Border, Held, Params, check_columns, check_warps, is_symmetric};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
-use crate::ir::{Kernel, Scalar};
+use crate::ir::Scalar;
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -107,7 +107,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
 ///
 /// # Errors
 /// As for [`fit`].
-pub(super) fn fit_within(
+pub fn fit_within(
     scheme: &Scheme,
     options: Options,
     shape: Shape,
@@ -212,13 +212,8 @@ fn sector_lanes(options: Options, columns: i64) -> i64 {
 }
 
 impl Fit {
-    /// Writes the kernel.
-    pub(super) fn kernel(&self, scheme: &Scheme, order: Order) -> Kernel {
-        write(self, scheme, order)
-    }
-
     /// This block shape for a kernel without lifting steps.
-    pub(super) fn without_steps(&self) -> Fit {
+    pub fn without_steps(&self) -> Fit {
         Fit { axis: Axis { first: Vec::new(), actions: Vec::new(), last: Vec::new() }, ..self.clone() }
     }
 

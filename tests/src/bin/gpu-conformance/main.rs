@@ -158,7 +158,8 @@ fn types(domain: Domain) -> impl Iterator<Item = SampleType> + Clone {
 /// All cases, broadest first: one of everything, and the rest.
 fn cases() -> (Vec<Case>, Vec<Case>) {
     let (mut first, mut cases) = (Vec::new(), Vec::new());
-    let schedules: Vec<Schedule> = Schedule::all().filter(|schedule| schedule.has_lifting_bits()).collect();
+    let all = Schedule::all().chain(papers::schedules());
+    let schedules: Vec<Schedule> = all.filter(|schedule| schedule.has_lifting_bits()).collect();
     let three = ["dd137", "legall53", "cdf97"].map(wavelet);
     // One of everything: every border rule, type and schedule of three representative wavelets.
     for size in few() {

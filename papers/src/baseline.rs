@@ -1,0 +1,55 @@
+//! Baselines that papers compare their schedules with: small, plain and slow.
+//!
+//! [`NaiveColumns`]: rewrite: a scheme along columns → the row schedule, a block for each column. Neighbouring threads
+//! load samples a row apart, so accesses hardly coalesce.
+//!
+//! [`Transposed`]: rewrite: a scheme along columns → a transposed image, rows, and back ([`transpose`]). Everything is
+//! coalesced, but passes through memory three times.
+//!
+//! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
+//! 22(1), 2011, section V-B.1 and 2, where they are 20 and about 4 times as slow as the sliding window.
+
+use lifting_codegen::ir::Kernel;
+use lifting_codegen::schedule::{Along, AxisSchedule, Options, ScheduleError, Sides, horizontal};
+use lifting_dsl::Scheme;
+
+/// Columns by the row schedule: a block has one in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct NaiveColumns;
+
+impl AxisSchedule for NaiveColumns {
+    fn name(&self) -> &'static str {
+        "naive-columns"
+    }
+
+    fn about(&self) -> &'static str {
+        "Baseline: a pass an axis, a block for each column (van der Laan 2011)"
+    }
+
+    fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
+        horizontal::kernel_along(scheme, options, sides, horizontal::Shape::default(), along)
+    }
+}
+
+/// Columns as rows of the transposed image.
+#[derive(Clone, Copy, Debug)]
+pub struct Transposed;
+
+impl AxisSchedule for Transposed {
+    fn name(&self) -> &'static str {
+        "transposed"
+    }
+
+    fn about(&self) -> &'static str {
+        "Baseline: a pass an axis, columns transposed (van der Laan 2011)"
+    }
+
+    fn transposes(&self) -> bool {
+        true
+    }
+
+    /// The kernel of rows, for either axis.
+    fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, _: Along) -> Result<Kernel, ScheduleError> {
+        horizontal::kernel_between(scheme, options, sides, horizontal::Shape::default())
+    }
+}

@@ -1,0 +1,226 @@
+//! Measurement of the papers' tables on this machine, with the papers' figures and a row for plans.
+//!
+//! `table` defines tables; `laan`, `kucis`, `enfedaque`, `coder`, `paco` and `others` hold those of the papers. A
+//! transform in a row is a case of `liftc bench`, and is measured and verified in the same way. `predict` predicts
+//! times without a device, and `report` writes results.
+
+mod coder;
+mod enfedaque;
+mod kucis;
+mod laan;
+mod others;
+mod paco;
+mod predict;
+mod report;
+mod table;
+
+use clap::Parser;
+use liftc::bench::Runner as _;
+use liftc::bench::cuda::Runner;
+use liftc::cli::{DeviceArg, device};
+use liftc::failure::{Failure, Outcome, eprint_quietly, input, usage};
+use liftc::figure;
+use liftc::output::{check_distinct, print, why, write_file};
+use lifting::Device;
+use report::{Found, Report};
+use std::path::PathBuf;
+use table::{Table, Usage, What};
+
+/// All tables, in the order of the papers; tables of coders use these pictures.
+fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
+    let coders = [coder::tables(pictures)?, paco::tables(pictures)];
+    let tables = [laan::tables()?, kucis::tables()?, enfedaque::tables()?];
+    Ok(tables.into_iter().chain(coders).chain([others::tables()?]).flatten().collect())
+}
+
+/// Measures the tables of papers, next to the papers' figures and current plans.
+#[derive(Debug, Parser)]
+#[command(name = "papers", version, after_help = NOTES, max_term_width = 120)]
+pub struct Args {
+    /// Tables, as named by --list [default: all]
+    #[arg(value_name = "TABLE")]
+    tables: Vec<String>,
+    /// Pictures for the tables of coders
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pictures: Vec<PathBuf>,
+    /// Only list the tables
+    #[arg(long)]
+    list: bool,
+    /// Device: best, cuda, or cuda:N for device number N
+    #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
+    device: DeviceArg,
+    /// Number of timings; the median is reported
+    #[arg(long, value_name = "N", default_value = "7", value_parser = clap::value_parser!(u16).range(1..=10000))]
+    repeats: u16,
+    /// Also write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Also draw each table, as TABLE.svg in this directory
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+    /// Print only the tables and errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+const NOTES: &str = "\
+Without a CUDA device, it prints the papers' figures and the predictions.
+
+Examples:
+  papers --list
+  papers kucis-1 kucis-3
+  papers --json papers.json --svg figures/";
+
+/// Measures the requested tables.
+///
+/// # Errors
+/// If a table is unknown, a file cannot be written, or a measurement fails.
+pub fn run(args: &Args) -> Outcome {
+    let all = tables(&args.pictures)?;
+    if args.list {
+        let lines = all.iter().map(|table| format!("{:25}{}\n", table.id, table.title));
+        return print(&lines.collect::<String>());
+    }
+    if let Some(unknown) = args.tables.iter().find(|id| all.iter().all(|table| table.id != **id)) {
+        let help = "`papers --list` prints all tables";
+        return Err(usage(format!("unknown table `{unknown}`")).help(help));
+    }
+    if let Some(path) = &args.json {
+        check_distinct(&[], &[path])?;
+    }
+    let wanted: Vec<Table> =
+        all.into_iter().filter(|t| args.tables.is_empty() || args.tables.iter().any(|id| id == t.id)).collect();
+    let runner = runner(args)?;
+    let mut report = Report::new(runner.as_ref().map(|runner| runner.device()));
+    let mut failures = Vec::new();
+    let mut runner = runner;
+    for (i, table) in wanted.iter().enumerate() {
+        let say = |text: &str| {
+            if !args.quiet {
+                eprint_quietly(&format!("[{}/{}] {}{text}\n", i + 1, wanted.len(), table.id));
+            }
+        };
+        let rows = table.rows.iter().enumerate().map(|(n, row)| {
+            // Report progress for measured rows: a row takes seconds if its kernels are compiled.
+            if runner.is_some() && row.what.is_measured() {
+                say(&format!(", {} of {}: {}", n + 1, table.rows.len(), row.label));
+            }
+            let found = match (&mut runner, &row.what) {
+                (_, What::Derived(number)) => Ok(Found::Derived(*number)),
+                (_, What::Coded { pictures, .. }) if pictures.is_empty() => Ok(Found::Predicted([None; 2])),
+                (_, What::Coded { pictures, coding }) => coder::bits(pictures, *coding).map(Found::Derived),
+                (_, What::Counted { case, levels, of }) => predict::thousands(case, *levels, *of).map(Found::Derived),
+                (Some(runner), what) => measure(runner, what, args.repeats.into()),
+                (None, what) => Ok(predict::predict(what)),
+            };
+            found.unwrap_or_else(|failure: Failure| {
+                let text = failure.render(false, 100);
+                failures.push(failure.at(format!("{}, {}", table.id, row.label)));
+                Found::Failed(text.trim().to_owned())
+            })
+        });
+        let rows = rows.collect();
+        let text = report.add(table, rows);
+        print(&text)?;
+        say("");
+        // Write after every table, so that an interrupted run keeps its results.
+        if let Some(path) = &args.json {
+            write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
+        }
+        if let Some(directory) = &args.svg {
+            std::fs::create_dir_all(directory)
+                .map_err(|e| input(format!("{}: cannot create the directory: {}", directory.display(), why(&e))))?;
+            let path = directory.join(format!("{}.svg", table.id));
+            figure::write(&path, &report.draw(), figure::DPI)?;
+        }
+    }
+    match failures.len() {
+        0 => Ok(()),
+        1 => Err(failures.remove(0)),
+        _ => Err(Failure::Many(failures)),
+    }
+}
+
+/// CUDA device for the measurement. Without one, prints a note if none was requested.
+fn runner(args: &Args) -> Outcome<Option<Runner>> {
+    let device = match args.device {
+        DeviceArg::Cpu | DeviceArg::OpenCl(_) => {
+            return Err(usage("`papers` measures on CUDA devices only").help("omit --device"));
+        }
+        DeviceArg::Cuda(ordinal) => Device::cuda(ordinal).map_err(input)?,
+        DeviceArg::Best => match Device::cuda(0) {
+            Ok(device) => device,
+            Err(why) => {
+                let why = why.to_string().replace(", or use the CPU", "");
+                eprint_quietly(&format!(
+                    "note: measuring needs a CUDA device and NVRTC: {why}. The tables have the papers' figures, and \
+                     predictions for an H200\n"
+                ));
+                return Ok(None);
+            }
+        },
+    };
+    match device {
+        Device::Cuda(device) => Runner::new(&device).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn measure(runner: &mut Runner, what: &What, repeats: usize) -> Outcome<Found> {
+    match what {
+        What::Transform(case) => {
+            let rows = runner.measure(case, repeats)?;
+            let row = rows.into_iter().next().ok_or_else(|| input("nothing was measured"))?;
+            Ok(Found::measured(row.times().clone(), row.copies().clone(), row.schedules().to_vec()))
+        }
+        What::Transfer(transfer) => {
+            let [times, copies] = runner.transfer(*transfer, repeats)?;
+            Ok(Found::measured(times, copies, Vec::new()))
+        }
+        What::Coder(coder) => coder.measure(runner, repeats),
+        What::Used { case, of } => {
+            let [registers, occupancy] = runner.usage(case)?;
+            Ok(Found::Derived(if *of == Usage::Registers { registers } else { occupancy }))
+        }
+        What::Copy(case) => {
+            let rows = runner.measure(case, repeats)?;
+            let copies = rows.first().ok_or_else(|| input("nothing was measured"))?.copies().clone();
+            Ok(Found::measured(copies.clone(), copies, Vec::new()))
+        }
+        What::Derived(_) | What::Counted { .. } | What::Coded { .. } => Err(input("this row is not measured")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use table::Claim;
+
+    /// Tables have distinct names, as have the rows of a table, and claims refer to existing rows.
+    #[test]
+    fn tables_are_sound() {
+        let all = tables(&[]).expect("the catalogue has all wavelets");
+        let ids: BTreeSet<&str> = all.iter().map(|table| table.id).collect();
+        assert_eq!(ids.len(), all.len());
+        for table in &all {
+            let labels: BTreeSet<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
+            assert_eq!(labels.len(), table.rows.len(), "{}", table.id);
+            for claim in &table.claims {
+                let known = |label: &str| labels.contains(label) || label == Claim::COPY;
+                assert!(known(&claim.less) && known(&claim.more), "{}: {} and {}", table.id, claim.less, claim.more);
+            }
+        }
+    }
+
+    /// Numbers derived from shapes equal the paper's.
+    #[test]
+    fn derived_halo_traffic_matches_the_paper() {
+        let all = tables(&[]).expect("the catalogue has all wavelets");
+        let derived = all.iter().find(|table| table.id == "enfedaque-2.1").expect("the table exists");
+        for row in &derived.rows {
+            let (What::Derived(found), Some(paper)) = (&row.what, row.paper) else { panic!("{}", row.label) };
+            assert!((found - paper).abs() < 0.006, "{}: {found}", row.label);
+        }
+    }
+}

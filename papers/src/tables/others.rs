@@ -1,0 +1,95 @@
+//! Matela 2009, tables 1 to 3, on a GeForce GTX 295; and Yatsymirskyy, Puchala & Szczępaniak 2015, figures 3 and 4 and
+//! table 1, on a GeForce GT 720M.
+
+use super::table::{Claim, Row, Spec, Table, Unit, What};
+use liftc::bench::cuda::Transfer;
+use liftc::failure::Outcome;
+use lifting::SampleType::{F32, I16};
+
+/// Bandwidth of one of its two processors: 448 bits at 2 GT/s.
+const GTX: (&str, f64) = ("GeForce GTX 295", 111.9);
+/// Bandwidth of 64 bits at 1.8 GT/s.
+const GT: (&str, f64) = ("GeForce GT 720M", 14.4);
+
+fn matela_1() -> Table {
+    // A byte per sample makes 2.1 MB; 0.40 ms and 4.7 GB/s make 1.9 MB.
+    let bytes = 1920 * 1080;
+    let row = |label, paper, pinned| Row::new(label, paper, What::Transfer(Transfer { bytes, pinned, back: false }));
+    let rows = vec![row("malloc()", 0.40, false), row("cudaMallocHost()", 0.33, true)];
+    let claims =
+        vec![Claim::new("cudaMallocHost()", "malloc()", "the driver's own copy to pinned memory costs little")];
+    let title = "Matela 2009, table 1: host to device, 1920 × 1080 bytes (PCIe 2.0 ×16)";
+    Table { id: "matela-1", title, device: GTX, unit: Unit::Milliseconds, rows, claims }
+}
+
+fn matela_2() -> Outcome<Table> {
+    let sizes = [([512, 512], 0.12), ([1080, 1920], 0.81), ([2048, 2048], 1.62)];
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
+    for (wavelet, sample, name) in [("legall53", I16, "5/3"), ("cdf97", F32, "9/7")] {
+        for ([height, width], paper) in sizes {
+            let label = |how: &str| format!("{name}, {width} × {height}, {how}");
+            let spec = Spec::new(wavelet, sample, &[height, width]);
+            let tiled = Spec { tile: Some(vec![32, 32]), ..spec.clone() };
+            let own = Spec { schedule: "lone-tile", ..tiled.clone() };
+            // The paper does not name the filter of its times.
+            rows.push(own.row(label("tiles of 32 × 32"), paper)?);
+            rows.push(tiled.row(label("tiles of 32 × 32, plan"), None)?);
+            rows.push(Spec { schedule: "tile", ..spec.clone() }.row(label("tiles with halo"), None)?);
+            rows.push(spec.row(label("plan, whole"), None)?);
+            claims.push(Claim::no_more_copies(
+                label("tiles of 32 × 32"),
+                "a block of 512 threads waits at a barrier after each step, which faster memory does not shorten",
+            ));
+            // The claimed advantage of independent tiles.
+            claims.push(Claim::new(
+                label("tiles of 32 × 32"),
+                label("tiles with halo"),
+                "each row of tiles is a launch, and all threads wait after each step; halos are read from \
+                 the cache",
+            ));
+        }
+    }
+    let title = "Matela 2009, tables 2 and 3: independent tiles, one level";
+    Ok(Table { id: "matela-2", title, device: GTX, unit: Unit::Milliseconds, rows, claims })
+}
+
+/// Sides of the images.
+const SIDES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
+
+/// Filters of order 6/6 and 10/10 are those of db3 and db5.
+fn lattice(id: &'static str, title: &'static str, wavelet: &'static str) -> Outcome<Table> {
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
+    for side in SIDES {
+        let of = |schedule| Spec { schedule, levels: 4, ..Spec::new(wavelet, F32, &[side; 2]) };
+        rows.push(of("lattice").row(format!("{side}², lattice"), None)?);
+        rows.push(of("auto").row(format!("{side}², plan"), None)?);
+        rows.push(of("shared").row(format!("{side}², a barrier a stage"), None)?);
+        claims.push(Claim::new(
+            format!("{side}², lattice"),
+            format!("{side}², a barrier a stage"),
+            "a block holds whole vectors, so fewer blocks are resident than with parts of vectors",
+        ));
+    }
+    Ok(Table { id, title, device: GT, unit: Unit::Milliseconds, rows, claims })
+}
+
+fn lattice_1() -> Table {
+    let papers = [1.41632, 4.51503, 16.3888, 64.7688, 256.102];
+    let rows = SIDES.into_iter().zip(papers).map(|(side, paper)| {
+        let what = What::Transfer(Transfer { bytes: 4 * side * side, pinned: false, back: true });
+        Row::new(format!("{side}², there and back"), paper, what)
+    });
+    let title = "Yatsymirskyy 2015, table 1: transfers of N × N samples of four bytes in both directions";
+    let rows = rows.collect();
+    Table { id: "lattice-1", title, device: GT, unit: Unit::Milliseconds, rows, claims: Vec::new() }
+}
+
+pub fn tables() -> Outcome<Vec<Table>> {
+    Ok(vec![
+        matela_1(),
+        matela_2()?,
+        lattice("lattice-fig3", "Yatsymirskyy 2015, figure 3: four levels, filters of order 6/6", "db3_lattice")?,
+        lattice("lattice-fig4", "Yatsymirskyy 2015, figure 4: four levels, filters of order 10/10", "db5_lattice")?,
+        lattice_1(),
+    ])
+}
