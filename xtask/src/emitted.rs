@@ -84,17 +84,6 @@ fn kernels_of(schedule: &dyn Schedule, scheme: &Scheme, options: Options) -> Vec
     }
 }
 
-/// Whether a schedule's kernels are compiled for these options: some compile slowly, and differ little from others.
-fn is_compiled(schedule: &dyn Schedule, scheme: &Scheme, options: Options, full: bool) -> bool {
-    let is_symmetric = options.boundary == Boundary::WholeSymmetric;
-    match schedule.name() {
-        // 64-bit kernels are the slowest to compile, and have the same text.
-        "cascade" => is_symmetric && (full || options.sample.bytes() <= 4),
-        "stream" => is_symmetric || scheme.stages(options.boundary).is_some(),
-        _ => true,
-    }
-}
-
 /// Renames a kernel to distinguish it from the variant without `what`.
 fn told_apart(kernel: Kernel, what: &str) -> Kernel {
     Kernel { name: format!("{}_{what}", kernel.name), ..kernel }
@@ -164,7 +153,7 @@ fn adjoint_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<
     let is_doubled = || border(scheme.steps(), options.boundary) == Border::DoubledEnds;
     let Some(adjoint) = scheme.adjoint().filter(|_| stands_for_all && is_doubled()) else { return Vec::new() };
     let options = Options { doubled_ends: true, ..options };
-    let compiled = SCHEDULES.iter().filter(|schedule| is_compiled(**schedule, &adjoint, options, full));
+    let compiled = SCHEDULES.iter().filter(|schedule| schedule.is_representative(&adjoint, options, full));
     let mut made: Vec<_> = compiled
         .flat_map(|schedule| kernels_of(*schedule, &adjoint, options))
         .map(|kernel| kernel.map(|kernel| told_apart(kernel, "doubled")))
@@ -177,8 +166,8 @@ fn adjoint_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<
 
 /// Kernels of all schedules but `warp`.
 fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
-    let others = SCHEDULES.iter().filter(|schedule| schedule.name() != WARP.name());
-    let compiled = others.filter(|schedule| is_compiled(**schedule, scheme, options, full));
+    let others = SCHEDULES.iter().filter(|&&schedule| schedule != WARP);
+    let compiled = others.filter(|schedule| schedule.is_representative(scheme, options, full));
     let mut made: Vec<_> = compiled.flat_map(|schedule| kernels_of(*schedule, scheme, options)).collect();
     if scheme.domain() == Domain::Real {
         made.push(adjoint::kernel(scheme, options));

@@ -33,6 +33,17 @@ impl Extent {
     }
 }
 
+/// Launches by a host that chooses sizes at run time, without a [`Fit`]: the default launcher of emitted files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostLaunch {
+    /// Takes the alignment of rows as its argument.
+    Usual,
+    /// Takes the skew of rows, too.
+    Skewed,
+    /// Requires bands of whole vectors, and rows in pairs.
+    Strict,
+}
+
 /// Tiles of a kernel that walks through a volume, for launchers without a [`Fit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
@@ -97,6 +108,12 @@ pub trait Schedule: Send + Sync {
     /// The fields of its shapes.
     fn fields(&self) -> &'static [Field];
 
+    /// Whether kernels of a shape are a transform. Others measure a part of one.
+    fn transforms(&self, shape: &Shape) -> bool {
+        let _ = shape;
+        true
+    }
+
     /// Writes a shape in words, for recipes. They begin with the schedule's name.
     ///
     /// # Errors
@@ -138,6 +155,13 @@ pub trait Schedule: Send + Sync {
         let shape = self.usual(scheme, options)?;
         let of_rows = |&rows: &RowAlignment| Specimen { shape, rows, suffix: String::new() };
         Ok(self.alignments().iter().map(of_rows).collect())
+    }
+
+    /// Whether [`Schedule::specimens`] of these options are worth compiling: some compile slowly, and differ little
+    /// from others. A full check compiles more.
+    fn is_representative(&self, scheme: &Scheme, options: Options, full: bool) -> bool {
+        let _ = (scheme, options, full);
+        true
     }
 
     /// Shapes for tests with the interpreter. The first has blocks so small that small images need several. The others
@@ -207,6 +231,11 @@ pub trait Fit: fmt::Debug + Send + Sync {
 
     /// Estimated demand of a launch on a device, for a job that it can run, with chunks of `chunk` pairs.
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand;
+
+    /// The way that a host launches it without a plan; `None` if only plans can.
+    fn host_launch(&self) -> Option<HostLaunch> {
+        Some(HostLaunch::Usual)
+    }
 
     /// Tiles of its walk through a volume, if it has one.
     fn tiles(&self) -> Option<Tiles> {

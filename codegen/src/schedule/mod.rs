@@ -31,7 +31,7 @@ pub mod volume;
 pub mod warp;
 
 pub use axis::AxisSchedule;
-pub use fit::{Extent, Fit, Schedule, Specimen, Tiles};
+pub use fit::{Extent, Fit, HostLaunch, Schedule, Specimen, Tiles};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
 pub use shape::{Field, Shape, ShapeError};

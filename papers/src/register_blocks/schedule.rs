@@ -5,7 +5,7 @@ use lifting_codegen::ir::Kernel;
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::demand::Demand;
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::{self, Extent, Field, Options, ScheduleError};
+use lifting_codegen::schedule::{self, Extent, Field, HostLaunch, Options, ScheduleError};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -90,6 +90,10 @@ impl schedule::Schedule for Schedule {
         Ok(vec![usual(scheme, options)?.into()])
     }
 
+    fn transforms(&self, shape: &schedule::Shape) -> bool {
+        Shape::from(*shape).build.transforms()
+    }
+
     /// Two warps, in each variant that is a transform.
     fn miniatures(&self, scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let Ok(usual) = usual(scheme, options) else { return Vec::new() };
@@ -122,6 +126,10 @@ impl schedule::Fit for Fit {
 
     fn chunk(&self, job: &Job, machine: &Machine) -> i32 {
         self.block.chunk(job, machine)
+    }
+
+    fn host_launch(&self) -> Option<HostLaunch> {
+        self.block.host_launch()
     }
 
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {

@@ -11,7 +11,7 @@ pub use fit::{Fitted, fit};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::level::{Array, Job};
-use lifting_codegen::schedule::{self, Direction, Options, Shape};
+use lifting_codegen::schedule::{self, Direction, Extent, Options, Shape};
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
 use serde::Deserialize;
@@ -147,8 +147,8 @@ impl Case {
         if width < 1 || height < 1 || batch < 1 || levels < 1 || !(microseconds.is_finite() && microseconds > 0.0) {
             return Err(wrong("sizes and times must be more than 0".into()));
         }
-        let job = job(measured, sample);
         let schedule = schedule::schedule(&measured.schedule).ok_or_else(|| wrong("unknown schedule".into()))?;
+        let job = job(measured, sample, schedule.extent());
         let options = Options::new(sample, Boundary::WholeSymmetric, direction);
         let proposed = schedule.proposed(scheme, options, &job, machine);
         let is_it = |shape: &Shape| {
@@ -189,7 +189,7 @@ impl Case {
 }
 
 /// Job of a launch: an image and its bands, with the image's row pitch.
-fn job(measured: &Measured, sample: Scalar) -> Job {
+fn job(measured: &Measured, sample: Scalar, extent: Extent) -> Job {
     let Measured { width, height, batch, levels, .. } = *measured;
     let pitch = i64::from(measured.pitch.unwrap_or(width));
     let of = |array: u64, from: i64, pitch: i64, rows: i64| Array {
@@ -207,7 +207,7 @@ fn job(measured: &Measured, sample: Scalar) -> Job {
     } else {
         [of(0, 0, pitch, height.into()); 4]
     };
-    let is_two = measured.schedule == "cascade";
+    let is_two = extent == Extent::TwoLevels;
     let coarse = is_two.then_some([of(0, 0, pitch, height.into()); 3]);
     let levels = if is_two { 1 } else { levels };
     Job { coarse, batch, levels, ..Job::image(signal, bands, width, height) }

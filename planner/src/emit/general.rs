@@ -15,7 +15,7 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, ParamId, ParamKind};
 use lifting_codegen::opt::{self, Allows, Overlap};
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::{Direction, Shape, Sides, Tiles};
+use lifting_codegen::schedule::{Direction, Extent, HostLaunch, Shape, Sides, Tiles};
 use lifting_dsl::Boundary;
 use std::fmt::Write as _;
 
@@ -259,10 +259,10 @@ impl<'a> Draft<'a> {
         let multiprocessors = self.general.tuning.machine.multiprocessors;
         let cluster = cluster::least(&made, &self.general.tuning.machine).unwrap_or(0);
         let schedule = shape.schedule().name();
-        let kind = match schedule {
-            "warp" => "SKEWED",
-            "stream" => "STRICT",
-            _ => "USUAL",
+        let kind = match made.fit.as_ref().and_then(|fit| fit.host_launch()) {
+            Some(HostLaunch::Skewed) => "SKEWED",
+            Some(HostLaunch::Strict) => "STRICT",
+            Some(HostLaunch::Usual) | None => "USUAL",
         };
         if let Form::Waits { early } = form {
             // The source's bands are loaded before the previous launch ends.
@@ -392,7 +392,7 @@ impl<'a> Draft<'a> {
     ) -> Result<Vec<Line>, FileError> {
         let mut lines: Vec<Line> = Vec::new();
         let found: Vec<Option<(Shape, u32, Job)>> =
-            images.two.iter().map(|image| survey.merged(image, direction, "cascade")).collect();
+            images.two.iter().map(|image| survey.merged(image, direction, Extent::TwoLevels)).collect();
         // The largest images gain most.
         let mut shapes: Vec<Shape> = Vec::new();
         for (shape, ..) in found.iter().rev().flatten() {
@@ -434,7 +434,7 @@ impl<'a> Draft<'a> {
         what: &str,
     ) -> Result<(i64, usize, [i64; 32]), FileError> {
         let (mut samples, mut largest) = ([0i64; 32], None::<(Shape, Job, usize)>);
-        let merged = |image| (image, survey.merged(image, direction, "pyramid"));
+        let merged = |image| (image, survey.merged(image, direction, Extent::AllLevels));
         let found: Vec<_> = images.rest.iter().map(merged).collect();
         for (image, found) in &found {
             if let Some((shape, _, job)) = found

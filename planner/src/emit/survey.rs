@@ -13,7 +13,7 @@ use crate::recipe::Candidate;
 use crate::schedule::Way as Taking;
 use crate::view::View;
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::{Direction, Shape};
+use lifting_codegen::schedule::{Direction, Extent, Shape};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
@@ -41,8 +41,6 @@ const TWO: std::ops::RangeInclusive<u32> = 40..=56;
 const CUBES: [usize; 12] = [16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768];
 /// Sides of images that a block may hold.
 const SIDES: [usize; 9] = [8, 12, 16, 24, 32, 48, 64, 96, 128];
-/// Schedules for both axes of one level whose launches the launcher can make.
-const HELD: [&str; 3] = ["warp", "tile", "stream"];
 /// Levels of a transform whose first two may be one launch.
 const LEVELS: u32 = 5;
 
@@ -182,21 +180,20 @@ impl<'a> Survey<'a> {
         let all = || std::iter::once(&choice.taken).chain(&choice.others);
         let apart = all().find(|c| c.way == Taking::Separate).map_or(f64::INFINITY, |c| c.time);
         let way = |candidate: &Candidate| {
-            let shape = candidate.way.shape().filter(|shape| HELD.contains(&shape.schedule().name()))?;
+            let shape = candidate.way.shape().filter(|shape| shape.schedule().extent() == Extent::Plane)?;
             let (fit, arguments) = self.kernels.meet(direction, scalar, shape, job.as_ref()?).ok()?;
             let chunk = if shape.chunk() > 0 { shape.chunk() } else { arguments.chunk as u32 };
-            // The launcher cannot make the launches of streams over unaligned rows.
-            let is_held = shape.schedule().name() != "stream" || fit.alignment() == RowAlignment::Whole;
-            is_held.then_some(Way { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
+            fit.host_launch()?;
+            Some(Way { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
         };
         let ways = all().filter_map(way).collect();
         Ok(Cell { rows: image.rows, most: image.most, apart, ways, job })
     }
 
     /// The block, its chunk and its job, if the image's levels, or the first two, are to be one launch.
-    pub fn merged(&mut self, image: &'a Image, direction: Direction, schedule: &str) -> Option<(Shape, u32, Job)> {
+    pub fn merged(&mut self, image: &'a Image, direction: Direction, extent: Extent) -> Option<(Shape, u32, Job)> {
         let list = self.list(image, direction).ok()?;
-        let shape = list.choices[0].taken.way.shape().filter(|shape| shape.schedule().name() == schedule)?;
+        let shape = list.choices[0].taken.way.shape().filter(|shape| shape.schedule().extent() == extent)?;
         let jobs = list.launches.iter().filter_map(|launch| Some(launch.placed.as_ref()?.job));
         let job = jobs.max_by_key(|job| i64::from(job.width) * i64::from(job.height))?;
         Some((shape.with_chunk(0), shape.chunk(), job))
@@ -206,7 +203,7 @@ impl<'a> Survey<'a> {
     pub fn volume(&mut self, image: &'a Image, direction: Direction) -> Option<(Shape, f64)> {
         let list = self.list(image, direction).ok()?;
         let taken = &list.choices[0].taken;
-        let shape = taken.way.shape().filter(|shape| shape.schedule().name() == "volume")?;
+        let shape = taken.way.shape().filter(|shape| shape.schedule().extent() == Extent::Volume)?;
         Some((shape.with_chunk(0), taken.time))
     }
 

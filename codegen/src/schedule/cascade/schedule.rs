@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
-use lifting_dsl::Scheme;
+use lifting_dsl::{Boundary, Scheme};
 use std::fmt;
 use std::sync::Arc;
 
@@ -93,6 +93,11 @@ impl schedule::Schedule for Schedule {
             Specimen { shape: shape.into(), rows: RowAlignment::Whole, suffix }
         };
         Ok([usual].into_iter().chain(wide).map(specimen).collect())
+    }
+
+    /// 64-bit kernels are the slowest to compile, and have the same text.
+    fn is_representative(&self, _scheme: &Scheme, options: Options, full: bool) -> bool {
+        options.boundary == Boundary::WholeSymmetric && (full || options.sample.bytes() <= 4)
     }
 
     /// Rings of several depths; for 16-bit integers also wider lanes.

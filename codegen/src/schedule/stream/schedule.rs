@@ -5,8 +5,8 @@ use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::{Job, Order, RowAlignment};
-use crate::schedule::{self, Extent, Field, Options, ScheduleError};
-use lifting_dsl::Scheme;
+use crate::schedule::{self, Extent, Field, HostLaunch, Options, ScheduleError};
+use lifting_dsl::{Boundary, Scheme};
 use std::fmt;
 use std::sync::Arc;
 
@@ -98,6 +98,10 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(options.sample).map(suited).collect())
     }
 
+    fn is_representative(&self, scheme: &Scheme, options: Options, _full: bool) -> bool {
+        options.boundary == Boundary::WholeSymmetric || scheme.stages(options.boundary).is_some()
+    }
+
     /// Two warps a block and shallow rings; for 16-bit samples also lanes of 8 and 16 bytes.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let usual = Shape::for_sample(options.sample);
@@ -132,6 +136,11 @@ impl schedule::Fit for Fit {
 
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
         write(self, scheme, order)
+    }
+
+    /// Hosts cannot make launches over unaligned rows.
+    fn host_launch(&self) -> Option<HostLaunch> {
+        (self.alignment() == RowAlignment::Whole).then_some(HostLaunch::Strict)
     }
 
     fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {

@@ -5,7 +5,7 @@ use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::{Job, Order, RowAlignment};
-use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
+use crate::schedule::{self, Extent, Field, HostLaunch, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -167,6 +167,10 @@ impl schedule::Fit for Fit {
     /// A warp takes one block.
     fn chunk(&self, _job: &Job, _machine: &Machine) -> i32 {
         self.pairs as i32
+    }
+
+    fn host_launch(&self) -> Option<HostLaunch> {
+        Some(HostLaunch::Skewed)
     }
 
     /// Yields where partial-sector stores cost more than the kernel for all rows.
