@@ -215,8 +215,7 @@ fn registers_refuse_in_words() {
         [
             "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: asymmetric steps \
              under whole-symmetric: 1 required, 0 available; use another schedule",
-            "schedule `vertical_registers` cannot hold wavelet `cdf97`: bytes of a lane's vector (4, 8 or \
-             16): 32 required, 16 available; use another schedule",
+            "schedule `vertical_registers` cannot have this shape: columns a lane: found 8, must be 1, 2 or 4",
         ]
     );
 }
@@ -304,13 +303,14 @@ fn whole_vectors_are_lattices_that_fit() {
         refused(&cdf97, Boundary::Periodic, shape),
         refused(scheme, Boundary::Zero, shape),
         refused(scheme, Boundary::Periodic, many),
+        refused(scheme, Boundary::Periodic, lattice::Shape { pairs: 0, ..shape }),
         refused(scheme, Boundary::Periodic, large),
     ];
     let expected = [
         "schedule `lattice` cannot run this launch: `cdf97` is not written as a lattice; use another schedule",
         "schedule `lattice` cannot run this launch: under zero a lattice runs as lifting steps; use another schedule",
-        "schedule `lattice` cannot hold wavelet `pair`: threads a block (at least 1, each with at least one \
-         pair): 1056 required, 1024 available; use another schedule",
+        "schedule `lattice` cannot have this shape: threads a block: found 1056, must be 1 to 1024",
+        "schedule `lattice` cannot have this shape: pairs a thread: found 0, must be at least 1",
         "schedule `lattice` cannot hold wavelet `pair`: bytes of shared memory for a block's vectors: \
          49280 required, 49152 available; use another schedule",
     ];

@@ -34,7 +34,7 @@ pub use axis::AxisSchedule;
 pub use fit::{Extent, Fit, HostLaunch, Schedule, Specimen, Tiles};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
-pub use shape::{Field, Shape, ShapeError};
+pub use shape::{Field, Shape, ShapeError, unfit};
 
 use crate::ir::Scalar;
 use lifting_dsl::{Boundary, PairStage, Scheme, Step};
@@ -182,6 +182,18 @@ pub enum ScheduleError {
         schedule: &'static str,
         /// The reason.
         what: String,
+    },
+    /// A number of the shape that suits no wavelet.
+    #[error("schedule `{schedule}` cannot have this shape: {what}: found {value}, must be {allowed}")]
+    Shape {
+        /// Schedule.
+        schedule: &'static str,
+        /// The number, with its unit.
+        what: &'static str,
+        /// Its value.
+        value: i64,
+        /// The allowed values, in words.
+        allowed: String,
     },
     /// A demand on a resource of the schedule beyond its limit.
     #[error(

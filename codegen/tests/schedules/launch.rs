@@ -266,6 +266,7 @@ fn is_limit(scheme: &Scheme, error: &ScheduleError) -> bool {
             assert!(required > available, "{}: {what} is {required} of {available}", scheme.name());
             true
         }
+        ScheduleError::Shape { .. } => true,
         ScheduleError::Launch { .. } => false,
         other => panic!("{}: {other}", scheme.name()),
     }

@@ -21,7 +21,9 @@ use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::valid::MAX_SHARED;
 use lifting_codegen::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use lifting_codegen::schedule::level::{Border, Held, Order, PHASES, Params};
-use lifting_codegen::schedule::{Arithmetic, Direction, Options, ScheduleError, pair_values, set_pair, step_value};
+use lifting_codegen::schedule::{
+    Arithmetic, Direction, Options, ScheduleError, pair_values, set_pair, step_value, unfit,
+};
 use lifting_dsl::{Boundary, Phase, Scheme};
 
 /// Maximum threads of a block.
@@ -45,7 +47,7 @@ pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, Schedule
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("lone-tile", scheme);
     if side < 2 || !side.is_multiple_of(2) {
-        return Err(refuse("side of a tile (a positive even number)", (side + side % 2).max(2).into(), side.into()));
+        return Err(unfit("lone-tile", "side of a tile", side, "a positive even number"));
     }
     let bytes = i64::from((side + 1) * (side + 1)) * arith.work.bytes() as i64;
     if bytes > MAX_SHARED as i64 {

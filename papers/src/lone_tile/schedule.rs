@@ -56,7 +56,7 @@ impl schedule::Schedule for Schedule {
         shape: Shape,
         _: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
-        shape.check_lanes(scheme)?;
+        shape.check_lanes()?;
         let [side] = shape.values();
         Ok(Arc::new(fit(scheme, options, side)?))
     }

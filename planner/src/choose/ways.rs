@@ -314,7 +314,7 @@ mod tests {
             assert!(!lanes.is_empty() && lanes.iter().all(|&lanes| lanes == 64), "{name}: {lanes:?}");
         }
         let refused = program("stream").unwrap_err().to_string();
-        assert!(refused.contains("lanes of a warp: 64 required, 32 available"), "{refused}");
+        assert!(refused.contains("lanes of a warp: found 64, must be 32"), "{refused}");
     }
 
     /// Blocks are launched on the rows that they were chosen for, wherever the caller's arrays begin: blocks of pairs

@@ -44,7 +44,8 @@ mod tests;
 
 pub use schedule::Schedule;
 
-use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Row, reflects, zeros};
+use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Row, check_columns, reflects, zeros};
+use super::shape::check_range;
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{BinOp, Expr, LocalId, Scalar};
@@ -131,13 +132,8 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("cascade", scheme);
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
-    if !shape.columns.is_power_of_two() || c < 4 || !(VECTOR..=2 * VECTOR).contains(&(c * bytes)) {
-        let what = "bytes of a lane's columns (16 or 32, at least 4 samples)";
-        return Err(refuse(what, c * bytes, 2 * VECTOR));
-    }
-    if shape.ring < 2 {
-        return Err(refuse("steps in the ring buffer", 2, shape.ring.into()));
-    }
+    check_columns("cascade", shape.columns, options.sample, 4, VECTOR as u32..=2 * VECTOR as u32)?;
+    check_range("cascade", "steps in the ring buffer", shape.ring, 2..=u32::MAX)?;
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(scheme, options);
     match Border::of(options.boundary, &steps) {

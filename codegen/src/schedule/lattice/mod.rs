@@ -20,6 +20,7 @@ pub(super) mod runs;
 
 use super::lift::{Arithmetic, pair_values, set_pair};
 use super::pass::{Along, Image, Pass};
+use super::shape::check_range;
 use super::{Direction, Options, ScheduleError, Sides};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
@@ -135,9 +136,8 @@ pub fn kernel(
     };
     let Shape { vectors, threads, pairs } = shape;
     let block = u64::from(vectors) * u64::from(threads);
-    if !(1..=1024).contains(&block) || pairs == 0 {
-        return refuse("threads a block (at least 1, each with at least one pair)", block, 1024);
-    }
+    check_range("lattice", "threads a block", u32::try_from(block).unwrap_or(u32::MAX), 1..=1024)?;
+    check_range("lattice", "pairs a thread", pairs, 1..=u32::MAX)?;
     let cells = block * u64::from(pairs);
     if cells * arith.work.bytes() as u64 > MAX_SHARED {
         let bytes = cells * arith.work.bytes() as u64;

@@ -26,8 +26,7 @@ pub use slab::Slab;
 pub(super) use source::{Source, scaled, served_column, served_index, vectors_or_served};
 pub(super) use store::{store_band, store_band_at, store_signal, store_signal_at};
 
-use super::{Direction, ScheduleError};
-use crate::ir::Scalar;
+use super::Direction;
 
 /// The axis lifted first in analysis. Synthesis undoes the axes in reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,34 +78,4 @@ impl RowAlignment {
             RowAlignment::Whole => format!("{schedule}_whole"),
         }
     }
-}
-
-/// Checks that a lane's columns are a vector.
-///
-/// # Errors
-/// The result of `refuse` for their number.
-pub(super) fn check_columns(
-    columns: u32,
-    sample: Scalar,
-    refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,
-) -> Result<(), ScheduleError> {
-    let most = 16 / sample.bytes() as u32;
-    if columns.is_power_of_two() && (2..=most).contains(&columns) {
-        return Ok(());
-    }
-    Err(refuse("columns a lane (a power of two, at least 2)", columns.into(), most.into()))
-}
-
-/// Checks the warps of a block.
-///
-/// # Errors
-/// The result of `refuse` for their number.
-pub(super) fn check_warps(
-    warps: u32,
-    refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,
-) -> Result<(), ScheduleError> {
-    if (1..=32).contains(&warps) {
-        return Ok(());
-    }
-    Err(refuse("warps a block (at least 1)", warps.into(), 32))
 }

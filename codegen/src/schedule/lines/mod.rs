@@ -23,10 +23,44 @@ pub use row::{Form, Row};
 pub(super) use row::{word, zeros};
 
 use super::demand::work;
+use super::shape::{check_choice, check_range};
 use super::{Options, ScheduleError};
 use crate::action::Action;
+use crate::ir::Scalar;
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Scheme, Step};
+use std::ops::RangeInclusive;
+
+/// Checks a lane's columns: a power of two, at least `least`, of `bytes` bytes.
+///
+/// # Errors
+/// Their number, and the allowed ones.
+pub(super) fn check_columns(
+    schedule: &'static str,
+    columns: u32,
+    sample: Scalar,
+    least: u32,
+    bytes: RangeInclusive<u32>,
+) -> Result<(), ScheduleError> {
+    let fits = |c: &u32| *c >= least && bytes.contains(&(c * sample.bytes() as u32));
+    check_choice(schedule, "columns a lane", columns, (0..6).map(|i| 1 << i).filter(fits))
+}
+
+/// Checks the warps of a block.
+///
+/// # Errors
+/// Their number, and the allowed range.
+pub(super) fn check_warps(schedule: &'static str, warps: u32) -> Result<(), ScheduleError> {
+    check_range(schedule, "warps a block", warps, 1..=32)
+}
+
+/// Checks the slots of a ring buffer, of a row pair each.
+///
+/// # Errors
+/// Their number, and the minimum.
+pub(super) fn check_ring(schedule: &'static str, ring: u32) -> Result<(), ScheduleError> {
+    check_range(schedule, "row pairs in the ring buffer", ring, 2..=u32::MAX)
+}
 
 /// Both phases, in order.
 pub const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];

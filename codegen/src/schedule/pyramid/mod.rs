@@ -30,7 +30,8 @@ mod tests;
 
 pub use schedule::Schedule;
 
-use super::level::{Axis, Border, Order, Params, cell_of};
+use super::level::{Axis, Border, Order, Params, cell_of, check_warps};
+use super::shape::{check_range, unfit};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
@@ -135,14 +136,13 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let refuse = ScheduleError::limit("pyramid", scheme);
     let Shape { side, pairs } = shape;
     for (pairs, side) in pairs.into_iter().zip([side, side / 2]) {
-        if pairs < 1 || side < 2 * pairs || side % (2 * pairs) != 0 {
-            let what = "side of a level (a positive multiple of the samples a thread lifts at once)";
-            return Err(refuse(what, 2 * i64::from(pairs), side.into()));
+        check_range("pyramid", "pairs a thread lifts at once", pairs, 1..=u32::MAX)?;
+        if side < 2 * pairs || side % (2 * pairs) != 0 {
+            let allowed = format!("a positive multiple of the {} samples a thread lifts at once", 2 * pairs);
+            return Err(unfit("pyramid", "side of a level", side, allowed));
         }
     }
-    if shape.warps() > 32 {
-        return Err(refuse("warps a block", shape.warps().into(), 32));
-    }
+    check_warps("pyramid", shape.warps())?;
     let axis = Axis::new(scheme, options);
     let halo = Halo::of(&axis.actions, options.boundary);
     let sides = halo.pairs();

@@ -40,6 +40,7 @@ fn limits() {
         of(Scalar::I64, Shape { side: 64, pairs: [4, 2] }),
         of(Scalar::I32, Shape { side: 40, pairs: [3, 1] }),
         of(Scalar::I32, Shape { side: 64, pairs: [1, 1] }),
+        of(Scalar::I32, Shape { side: 64, pairs: [4, 0] }),
         of(Scalar::I32, Shape { side: 160, pairs: [40, 20] }),
         launch(Boundary::Edge, Job { width: 65, ..whole }),
         launch(Boundary::Edge, Job { parity: [1, 0], ..whole }),

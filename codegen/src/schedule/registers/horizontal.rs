@@ -12,8 +12,9 @@
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, Literal, LocalId, Place, Scalar, Space};
-use crate::schedule::lines::{Across, Border, Held, Lanes, PHASES, Row, useful_lanes};
+use crate::schedule::lines::{Across, Border, Held, Lanes, PHASES, Row, check_columns, check_warps, useful_lanes};
 use crate::schedule::pass::{Along, Pass};
+use crate::schedule::shape::check_range;
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use crate::window::Halo;
 use lifting_dsl::{Phase, Scheme};
@@ -60,24 +61,17 @@ pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> R
 fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(Line, i64, i64), ScheduleError> {
     let line = Line::new(scheme, options)?;
     let Shape { columns, warps, strips, .. } = shape;
-    let vector = i64::from(columns) * sides.signal.bytes().max(sides.bands.bytes()) as i64;
-    let refuse = |what, required, available| {
-        Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
-    };
-    if !columns.is_power_of_two() || columns < 2 || vector > 16 {
-        return refuse("bytes of a lane's vector (at least 2 samples)", vector, 16);
-    }
-    if !(1..=32).contains(&warps) {
-        return refuse("warps a block (at least 1)", warps.into(), 32);
-    }
-    if !(1..=16).contains(&strips) {
-        return refuse("strips a warp (at least 1)", strips.into(), 16);
-    }
+    let widest = if sides.signal.bytes() > sides.bands.bytes() { sides.signal } else { sides.bands };
+    check_columns(NAME, columns, widest, 2, 0..=16)?;
+    check_warps(NAME, warps)?;
+    check_range(NAME, "strips a warp", strips, 1..=16)?;
     let halo = Halo::of(&line.axis.actions, line.options.boundary);
     let narrowest = sides.signal.bytes().min(sides.bands.bytes()) as i64;
     match useful_lanes(&halo, columns.into(), narrowest, 0) {
         Ok((left, useful)) => Ok((line, left, useful)),
-        Err((required, available)) => refuse("lanes of a strip's halo", required, available),
+        Err((required, available)) => {
+            Err(ScheduleError::limit(NAME, scheme)("lanes of a strip's halo", required, available))
+        }
     }
 }
 
@@ -303,5 +297,28 @@ impl Strip<'_> {
             let whole = (x() + self.lanes.held.columns()).le(self.lanes.held.end(0));
             b.if_else(whole, |b| b.store_wide(space, out, values.clone(), Cache::Default), |b| one_by_one(b, &values));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lifting_dsl::Boundary;
+
+    /// Each refusal of a shape says its number and the allowed ones.
+    #[test]
+    fn refused_shapes() {
+        let [scheme, ..] = crate::testing::extremes();
+        let options = Options::new(Scalar::I32, Boundary::Zero, Direction::Forward);
+        let usual = Shape { columns: 4, warps: 4, aligned: true, strips: 1 };
+        let refused = |shape| {
+            let error = check(&scheme, options, Sides::both(Scalar::I32), shape).expect_err("a limit").to_string();
+            error.trim_start_matches(&format!("schedule `{NAME}` cannot have this shape: ")).to_owned()
+        };
+        assert_eq!(check(&scheme, options, Sides::both(Scalar::I32), usual), Ok(()));
+        assert_eq!(refused(Shape { columns: 8, ..usual }), "columns a lane: found 8, must be 2 or 4");
+        assert_eq!(refused(Shape { columns: 1, ..usual }), "columns a lane: found 1, must be 2 or 4");
+        assert_eq!(refused(Shape { warps: 0, ..usual }), "warps a block: found 0, must be 1 to 32");
+        assert_eq!(refused(Shape { strips: 17, ..usual }), "strips a warp: found 17, must be 1 to 16");
     }
 }

@@ -14,8 +14,11 @@
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
-use crate::schedule::lines::{Border, DelayLine, Descent, Held, MAX_CHUNKS, MAX_REGISTERS, PHASES, WALKS, walk_down};
+use crate::schedule::lines::{
+    Border, DelayLine, Descent, Held, MAX_CHUNKS, MAX_REGISTERS, PHASES, WALKS, check_ring, check_warps, walk_down,
+};
 use crate::schedule::pass::{Along, Pass};
+use crate::schedule::shape::{check_choice, check_range};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use crate::window::Halo;
 use lifting_dsl::{Phase, Scheme};
@@ -74,33 +77,22 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
     let Line { options, arith, border, ref axis } = line;
     let Shape { columns, warps, ring, .. } = shape;
     let [from, _] = in_and_out(options.direction, sides);
-    let refuse = |what, required, available| {
-        Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
-    };
-    if !Shape::candidates(options.direction, sides).any(|candidate| candidate == columns) {
-        return refuse("bytes of a lane's vector (4, 8 or 16)", i64::from(columns) * from.bytes() as i64, 16);
-    }
-    if border == Border::Mirror {
-        return refuse("asymmetric steps under whole-symmetric", 1, 0);
-    }
-    let between = axis.scalings_between();
-    if border == Border::Edge && between > 0 {
-        return refuse("scalings between lifting steps under edge", between, 0);
-    }
-    if !(1..=WALKS * MAX_MULTIPROCESSORS).contains(&shape.walks) {
-        return refuse("strips walked at once (at least 1)", shape.walks.into(), (WALKS * MAX_MULTIPROCESSORS).into());
-    }
-    if ring < 2 {
-        return refuse("row pairs in the ring buffer", 2, ring.into());
-    }
+    let refuse = ScheduleError::limit(NAME, scheme);
+    let mut candidates: Vec<u32> = Shape::candidates(options.direction, sides).collect();
+    candidates.reverse();
+    check_choice(NAME, "columns a lane", columns, candidates)?;
+    axis.check_walk(border, &options.direction.steps(scheme), &refuse)?;
+    check_range(NAME, "strips walked at once", shape.walks, 1..=WALKS * MAX_MULTIPROCESSORS)?;
+    check_ring(NAME, ring)?;
+    check_warps(NAME, warps)?;
     let ring_bytes = i64::from(shape.ring_len()) * from.bytes() as i64;
-    if !(1..=32).contains(&warps) || ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
-        return refuse("bytes of a block's ring buffer", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
+    if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
+        return Err(refuse("bytes of a block's ring buffer", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
     }
     let halo = Halo::of(&axis.actions, options.boundary);
     let descent = Descent::new(axis, &halo, options.boundary, border, arith, columns);
     if descent.registers > MAX_REGISTERS {
-        return refuse("registers a thread for the delay line", descent.registers, MAX_REGISTERS);
+        return Err(refuse("registers a thread for the delay line", descent.registers, MAX_REGISTERS));
     }
     Ok((line, descent))
 }
@@ -299,5 +291,30 @@ impl<'a> Strip<'a> {
                 });
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lifting_dsl::Boundary;
+
+    /// Each refusal of a shape says its number and the allowed ones.
+    #[test]
+    fn refused_shapes() {
+        let [scheme, ..] = crate::testing::extremes();
+        let options = Options::new(Scalar::I32, Boundary::Zero, Direction::Forward);
+        let usual = Shape { columns: 4, warps: 4, ring: 8, walks: 1 };
+        let refused = |shape| {
+            let error = check(&scheme, options, Sides::both(Scalar::I32), shape).expect_err("a limit").to_string();
+            error.trim_start_matches("schedule `vertical_registers` cannot have this shape: ").to_owned()
+        };
+        assert_eq!(check(&scheme, options, Sides::both(Scalar::I32), usual), Ok(()));
+        assert_eq!(refused(Shape { columns: 3, ..usual }), "columns a lane: found 3, must be 1, 2 or 4");
+        assert_eq!(refused(Shape { walks: 0, ..usual }), "strips walked at once: found 0, must be 1 to 32768");
+        assert_eq!(refused(Shape { ring: 1, ..usual }), "row pairs in the ring buffer: found 1, must be at least 2");
+        assert_eq!(refused(Shape { warps: 0, ..usual }), "warps a block: found 0, must be 1 to 32");
+        assert_eq!(refused(Shape { warps: 33, ..usual }), "warps a block: found 33, must be 1 to 32");
+        assert!(refused(Shape { ring: 64, ..usual }).contains("bytes of a block's ring buffer: 262144 required"));
     }
 }

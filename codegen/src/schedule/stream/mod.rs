@@ -49,8 +49,8 @@ pub use schedule::Schedule;
 pub use super::level::{Arguments, Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, RowAlignment, SIGNAL_ALIGNED};
 
 use super::level::{
-    self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, check_warps, is_local,
-    useful_lanes,
+    self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, check_columns,
+    check_ring, check_warps, is_local, useful_lanes,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -161,9 +161,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let axis = Axis::new(scheme, options);
     let refuse = ScheduleError::limit("stream", scheme);
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
-    if !shape.columns.is_power_of_two() || !(8..=16).contains(&(c * bytes)) || c < 2 {
-        return Err(refuse("bytes of a lane's vector (8 or 16, at least 2 samples)", c * bytes, 16));
-    }
+    check_columns("stream", shape.columns, options.sample, 2, 8..=16)?;
     // A rule that no step reads extends nothing, as `zero` does.
     let steps = options.direction.steps(scheme);
     let is_local = axis.actions.iter().all(is_local);
@@ -192,10 +190,8 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleEr
     let ring_bytes =
         i64::from(shape.warps) * i64::from(shape.ring) * i64::from(slot_len) * options.sample.bytes() as i64;
     let refuse = ScheduleError::limit("stream", scheme);
-    if shape.ring < 2 {
-        return Err(refuse("row pairs in the ring buffer", 2, shape.ring.into()));
-    }
-    check_warps(shape.warps, &refuse)?;
+    check_ring("stream", shape.ring)?;
+    check_warps("stream", shape.warps)?;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
         return Err(refuse("bytes of a block's ring buffer", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
     }

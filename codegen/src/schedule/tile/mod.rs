@@ -41,6 +41,7 @@ pub use shape::Shape;
 use super::level::{
     Axis, Border, Cells, Frame, Held, Order, Params, RowAlignment, cell_of, check_columns, check_warps,
 };
+use super::shape::{check_range, unfit};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
@@ -76,10 +77,12 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("tile", scheme);
     let (c, rows, pairs) = (i64::from(shape.columns), i64::from(shape.rows), i64::from(shape.pairs));
-    check_columns(shape.columns, options.sample, &refuse)?;
-    check_warps(shape.warps, &refuse)?;
-    if pairs < 1 || rows < 2 || rows % (2 * pairs) != 0 {
-        return Err(refuse("rows of a tile (a positive multiple of the rows a thread lifts at once)", 2 * pairs, rows));
+    check_columns("tile", shape.columns, options.sample, 2, 0..=16)?;
+    check_warps("tile", shape.warps)?;
+    check_range("tile", "row pairs a thread lifts at once", shape.pairs, 1..=u32::MAX)?;
+    if rows < 2 || rows % (2 * pairs) != 0 {
+        let allowed = format!("a positive multiple of the {} rows a thread lifts at once", 2 * pairs);
+        return Err(unfit("tile", "rows of a tile", shape.rows, allowed));
     }
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(scheme, options);

@@ -45,6 +45,7 @@ use super::level::{
     Across, Axis, Border, Cells, Column, Descent, Frame, Held, Lanes, PHASES, Params, Row, RowAlignment, cell_of,
     check_columns, is_local, useful_lanes,
 };
+use super::shape::{check_range, unfit};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
@@ -92,13 +93,12 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("volume", scheme);
     let (c, warps, pairs) = (i64::from(shape.columns), i64::from(shape.warps), i64::from(shape.pairs));
-    check_columns(shape.columns, options.sample, &refuse)?;
+    check_columns("volume", shape.columns, options.sample, 2, 0..=16)?;
     if !(1..=32).contains(&warps) || warps % c != 0 {
-        return Err(refuse("warps a block (a positive multiple of the columns a lane)", warps, 32));
+        let allowed = format!("a multiple of the {c} columns a lane, from {c} to 32");
+        return Err(unfit("volume", "warps a block", shape.warps, allowed));
     }
-    if pairs < 1 {
-        return Err(refuse("row pairs a thread (at least 1)", pairs, 1));
-    }
+    check_range("volume", "row pairs a thread", shape.pairs, 1..=u32::MAX)?;
     let axis = Axis::new(scheme, options);
     let steps = options.direction.steps(scheme);
     let border = Border::of(options.boundary, &steps);
@@ -115,7 +115,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     }
     let (left, useful) = match shape.whole_sectors {
         true if !shape.aligned || options.direction == Direction::Inverse => {
-            return Err(refuse("whole-sector stores in synthesis or of unaligned rows", 1, 0));
+            return Err(unfit("volume", "whole-sector stores", 1, "0 in synthesis and for unaligned rows"));
         }
         true => useful_lanes(&halo, c, options.sample.bytes() as i64, 0)
             .map_err(|(halo, most)| refuse("lanes of a tile's halo", halo, most))?,

@@ -42,6 +42,7 @@ pub use schedule::Schedule;
 pub use shape::Shape;
 
 use super::level::{Axis, Border, Held, Params, check_columns, check_warps, is_symmetric};
+use super::shape::unfit;
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::Scalar;
@@ -116,10 +117,10 @@ pub fn fit_within(
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit(schedule, scheme);
     let (c, rows) = (i64::from(shape.columns), i64::from(shape.rows));
-    check_columns(shape.columns, options.sample, &refuse)?;
-    check_warps(shape.warps, &refuse)?;
+    check_columns(schedule, shape.columns, options.sample, 2, 0..=16)?;
+    check_warps(schedule, shape.warps)?;
     if rows % 2 != 0 {
-        return Err(refuse("rows of a block (an even number)", rows, rows - 1));
+        return Err(unfit(schedule, "rows of a block", shape.rows, "an even number"));
     }
     let registers = if shape.packed { c * rows / 2 } else { c * rows * words(arith.work) };
     if registers > most {

@@ -72,7 +72,7 @@ impl schedule::Schedule for Schedule {
         shape: schedule::Shape,
         rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
-        shape.check_lanes(scheme)?;
+        shape.check_lanes()?;
         Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
     }
 
