@@ -263,6 +263,8 @@ impl<T: Sample> Level<T> {
         let (planes, rest) = work.split_at_mut(plane * PLANES);
         let (nowhere, rest) = rest.split_at_mut(nowhere);
         let (delayed, work) = rest.split_at_mut(delayed * height);
+        // One pointer each: another borrow of a slice would end the validity of earlier pointers.
+        let [planes, nowhere, delayed] = [planes, nowhere, delayed].map(<[_]>::as_mut_ptr);
         // Parts of rows that go to different arrays, and lanes before the first sample of each.
         let together = bands.all.strides[1] == width as isize;
         let parts = |y: usize| match bands.low {
@@ -279,7 +281,7 @@ impl<T: Sample> Level<T> {
         let lead = |x: usize| if analysis { loops.skip(bands.all.at(0, 0, x)) } else { 0 };
         let lead = [lead(0), lead(self.low[2])];
         let buffers: [*mut T; PLANES] =
-            std::array::from_fn(|r| planes.as_mut_ptr().wrapping_add(r * plane).cast::<T>().wrapping_add(lead[0]));
+            std::array::from_fn(|r| planes.wrapping_add(r * plane).cast::<T>().wrapping_add(lead[0]));
         let band = |z: isize, y: usize, x: usize| {
             let (phase, index) = (axis.phase(z), axis.index(z));
             match bands.low {
@@ -299,7 +301,7 @@ impl<T: Sample> Level<T> {
                     unsafe { self.plane.image(way, 0, &image, work, &mut []) };
                 }
             }
-            let mut state = delayed.as_mut_ptr();
+            let mut state = delayed;
             for y in 0..rows_of_parts {
                 if analysis && large && bands.low.is_some() && y + 2 < self.low[1] {
                     // Cache lines shared by two parts of a row are not streamed: prefetch those of a later row.
@@ -326,7 +328,6 @@ impl<T: Sample> Level<T> {
                     let stream = [large && !stays(0), large && !stays(1)];
                     // SAFETY: rows of the volume, and memory of the worker.
                     unsafe {
-                        let nowhere = nowhere.as_mut_ptr();
                         let used = loops.columns(from, to, count, lead[part], stream, nowhere, state);
                         state = state.wrapping_add(used);
                     }
