@@ -64,6 +64,8 @@ pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};
 pub use schedule::{Schedule, Way};
 pub use source::source;
 pub use tiles::{Part, TileError};
+#[cfg(feature = "wisdom")]
+pub use wisdom::replace_file;
 pub use wisdom::{Key, Wisdom, WisdomWarning};
 
 #[cfg(test)]

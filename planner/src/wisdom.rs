@@ -17,6 +17,8 @@ use std::path::PathBuf;
 
 #[cfg(feature = "wisdom")]
 mod file;
+#[cfg(feature = "wisdom")]
+pub use file::replace_file;
 
 /// Measurements by case. Made by `PlanBuilder::tune`, or read from a file.
 ///

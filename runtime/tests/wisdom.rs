@@ -227,6 +227,29 @@ fn wisdom_survives_a_file() {
     assert!(nothing.is_empty() && matches!(warnings[..], [WisdomWarning::Unreadable { .. }]), "{warnings:?}");
 }
 
+/// Failed writes leave nothing, and temporary files are new ones: links of guessed names are not followed.
+#[cfg(unix)]
+#[test]
+fn failed_writes_of_wisdom_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = || std::fs::read_dir(folder.path()).unwrap().count();
+    // A folder cannot be replaced by a file.
+    let taken = folder.path().join("wisdom.json");
+    std::fs::create_dir(&taken).unwrap();
+    assert!(Wisdom::default().save(&taken).is_err());
+    assert_eq!(names(), 1, "only the folder");
+    std::fs::remove_dir(&taken).unwrap();
+
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "kept").unwrap();
+    let guessed = taken.with_extension(format!("{}.tmp", std::process::id()));
+    std::os::unix::fs::symlink(&victim, &guessed).unwrap();
+    Wisdom::default().save(&taken).unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "kept");
+    assert_eq!(Wisdom::load(&taken), (Wisdom::default(), vec![]));
+    assert_eq!(names(), 3, "the file, the link and its target");
+}
+
 #[test]
 fn broken_and_foreign_wisdom_is_skipped_with_warnings() {
     let mut wisdom = Wisdom::default();

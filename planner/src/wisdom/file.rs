@@ -6,6 +6,7 @@ use lifting_codegen::schedule::Shape;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The fastest candidate in a file: `separate`, `lattice`, a schedule with the numbers of a shape, or `apart`.
@@ -125,20 +126,12 @@ impl Wisdom {
         }
     }
 
-    /// Writes a file atomically; missing folders are created.
+    /// Writes a file whole or not at all; missing folders are created.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> std::io::Result<()> {
-        let path = path.as_ref();
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-        std::fs::write(&beside, self.to_json())?;
-        std::fs::rename(&beside, path).inspect_err(|_| {
-            let _ = std::fs::remove_file(&beside);
-        })
+        replace_file(path.as_ref(), self.to_json().as_bytes())
     }
 
     /// Default file for plans on CUDA devices without explicit wisdom: the path in the variable `LIFTING_WISDOM` (none
@@ -150,6 +143,27 @@ impl Wisdom {
             None => dirs::cache_dir().map(|folder| folder.join("lifting").join("wisdom.json")),
         }
     }
+}
+
+/// Writes a file whole or not at all; missing folders are created. The temporary file next to it has a random name, is
+/// new (no link is followed), and is removed if the write fails.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".lifting-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The usual mode, reduced by the umask: other users may read the file.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(|e| e.error)
 }
 
 impl Known {

@@ -11,7 +11,6 @@ use super::error::CudaError;
 use super::nvrtc::{self, Architecture, Target};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 const MAGIC: &[u8; 8] = b"LIFTBIN1";
@@ -181,19 +180,9 @@ fn read(path: &Path, key: &Hash) -> Option<Vec<u8>> {
 }
 
 fn write(path: &Path, key: &Hash, payload: &[u8]) -> std::io::Result<()> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
     let sum: Hash = hmac_sha256::Hash::hash(payload);
     let bytes = [MAGIC, key.as_slice(), sum.as_slice(), payload].concat();
-    let unique = format!("{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
-    let temporary = path.with_extension(unique);
-    let result = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-    if result.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    result
+    lifting_planner::replace_file(path, &bytes)
 }
 
 #[cfg(test)]
