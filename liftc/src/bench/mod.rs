@@ -160,8 +160,6 @@ pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
         DeviceArg::Best => {
             let (device, why) = Device::best_and_why();
             if let (Some(why), false) = (why, quiet) {
-                // The advice is already followed.
-                let why = why.to_string().replace(", or use the CPU", "");
                 eprint_quietly(&format!("note: {done} on the CPU: {why}\n"));
             }
             Ok(device)
@@ -170,7 +168,7 @@ pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
         DeviceArg::OpenCl(ordinal) => Device::opencl(ordinal),
     }
-    .map_err(|e| input(e.to_string().replace("use the CPU", "say --device cpu")))
+    .map_err(|e| input(e).help("add --device cpu to use the CPU"))
 }
 
 fn device(args: &BenchArgs) -> Outcome<Device> {

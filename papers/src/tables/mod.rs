@@ -151,7 +151,6 @@ fn runner(args: &Args) -> Outcome<Option<Runner>> {
         DeviceArg::Best => match Device::cuda(0) {
             Ok(device) => device,
             Err(why) => {
-                let why = why.to_string().replace(", or use the CPU", "");
                 eprint_quietly(&format!(
                     "note: measuring needs a CUDA device and NVRTC: {why}. The tables have the papers' figures, and \
                      predictions for an H200\n"

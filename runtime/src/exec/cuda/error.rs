@@ -5,12 +5,12 @@
 #[non_exhaustive]
 pub enum CudaError {
     /// The crate was built without CUDA.
-    #[error("lifting was built without its feature `cuda`: build it with `--features cuda`, or use the CPU")]
+    #[error("lifting was built without its feature `cuda`: build it with `--features cuda`")]
     NotBuilt,
     /// There is no driver library.
     #[error(
         "no NVIDIA driver: the library `libcuda` cannot be loaded; install the NVIDIA driver ({} or newer; in a \
-         container, start it with the GPUs passed through), or use the CPU", version_text(*needed)
+         container, start it with the GPUs passed through)", version_text(*needed)
     )]
     NoDriver {
         /// The CUDA version that the driver must support, as 1000·major + 10·minor.
@@ -18,7 +18,7 @@ pub enum CudaError {
     },
     /// The driver is too old for this crate.
     #[error(
-        "the NVIDIA driver supports {}, but {} is required: update the driver, or use the CPU",
+        "the NVIDIA driver supports {}, but {} is required: update the driver",
         version_text(*found), version_text(*needed)
     )]
     DriverTooOld {
@@ -34,10 +34,7 @@ pub enum CudaError {
     )]
     Forked,
     /// The driver finds no device.
-    #[error(
-        "the NVIDIA driver finds no CUDA device: check `nvidia-smi` and the variable CUDA_VISIBLE_DEVICES, or use \
-         the CPU"
-    )]
+    #[error("the NVIDIA driver finds no CUDA device: check `nvidia-smi` and the variable CUDA_VISIBLE_DEVICES")]
     NoDevice,
     /// A device number out of range.
     #[error("invalid CUDA device {ordinal}: this machine has {count}, counted from 0")]

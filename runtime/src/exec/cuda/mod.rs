@@ -18,7 +18,6 @@ mod error;
 #[cfg(feature = "cuda")]
 mod cache;
 #[cfg(feature = "cuda")]
-#[cfg(feature = "cuda")]
 mod device;
 #[cfg(feature = "cuda")]
 mod host;
@@ -28,7 +27,6 @@ mod kernels;
 mod launch;
 #[cfg(feature = "cuda")]
 mod nvrtc;
-#[cfg(feature = "cuda")]
 #[cfg(feature = "cuda")]
 mod plan;
 #[cfg(feature = "cuda")]

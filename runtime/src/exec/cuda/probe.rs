@@ -123,7 +123,7 @@ mod tests {
         let old = check_version(true, 11040).unwrap_err();
         assert_eq!(
             old.to_string(),
-            "the NVIDIA driver supports CUDA 11.4, but CUDA 12.8 is required: update the driver, or use the CPU"
+            "the NVIDIA driver supports CUDA 11.4, but CUDA 12.8 is required: update the driver"
         );
         assert!(check_version(false, 0).unwrap_err().to_string().contains("install the NVIDIA driver"));
     }

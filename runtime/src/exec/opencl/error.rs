@@ -7,12 +7,12 @@ use lifting_dsl::sample::SampleType;
 #[non_exhaustive]
 pub enum OpenClError {
     /// The crate was built without OpenCL.
-    #[error("lifting was built without its feature `opencl`: build it with `--features opencl`, or use the CPU")]
+    #[error("lifting was built without its feature `opencl`: build it with `--features opencl`")]
     NotBuilt,
     /// There is no library to load.
     #[error(
         "no OpenCL: the library `libOpenCL` cannot be loaded ({cause}); install an ICD loader (Debian's \
-         ocl-icd-libopencl1) and a device's driver (for processors: pocl-opencl-icd), or use the CPU"
+         ocl-icd-libopencl1) and a device's driver (for processors: pocl-opencl-icd)"
     )]
     NoLibrary {
         /// The loader's message.
