@@ -214,7 +214,7 @@ fn registers_refuse_in_words() {
         ],
         [
             "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: asymmetric steps \
-             under whole-symmetric: 1 required, 0 available; use another schedule",
+             under whole-symmetric: 2 required, 0 available; use another schedule",
             "schedule `vertical_registers` cannot have this shape: columns a lane: found 8, must be 1, 2 or 4",
         ]
     );
