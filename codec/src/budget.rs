@@ -43,10 +43,19 @@ pub fn check(scheme: &Scheme, samples: u128, bytes: usize, most: Option<u128>) -
 /// # Errors
 /// [`CodecError::Memory`].
 pub fn zeros<T: Clone + Default>(count: usize, what: &'static str) -> Result<Vec<T>, CodecError> {
+    // Asked for twice: pages of zeros need no writing, and only the first request may fail.
+    drop(room::<T>(count, what)?);
+    Ok(vec![T::default(); count])
+}
+
+/// Empty vector with room for `count` values.
+///
+/// # Errors
+/// [`CodecError::Memory`].
+pub fn room<T>(count: usize, what: &'static str) -> Result<Vec<T>, CodecError> {
     let mut values = Vec::new();
     let bytes = count as u128 * size_of::<T>() as u128;
     values.try_reserve_exact(count).map_err(|_| CodecError::Memory { what, bytes })?;
-    values.resize(count, T::default());
     Ok(values)
 }
 

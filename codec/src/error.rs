@@ -151,7 +151,10 @@ pub enum CodecError {
         why: String,
     },
     /// An array that the system has no memory for.
-    #[error("not enough memory for {bytes} bytes of {what}: decode a region, or at a lower resolution")]
+    #[error(
+        "not enough memory for {bytes} bytes of {what}: encode parts of the picture, decode a region, or decode at a \
+         lower resolution"
+    )]
     Memory {
         /// Contents of the array.
         what: &'static str,

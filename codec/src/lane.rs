@@ -131,13 +131,15 @@ impl<T: Lane> Transform<T> {
     /// Coefficients of a picture's components.
     pub fn analyse(&self, image: &Image, colour: Colour) -> Result<Vec<Vec<T>>, CodecError> {
         let shift = image.shift();
-        let plane = |c: usize| -> Vec<T> {
+        let plane = |c: usize| -> Result<Vec<T>, CodecError> {
+            let mut plane = budget::room(image.height * image.width, "samples")?;
             match image.components {
-                1 => image.samples.iter().map(|&s| T::of(s - shift)).collect(),
-                n => image.samples.chunks_exact(n).map(|pixel| T::of(pixel[c] - shift)).collect(),
+                1 => plane.extend(image.samples.iter().map(|&s| T::of(s - shift))),
+                n => plane.extend(image.samples.chunks_exact(n).map(|pixel| T::of(pixel[c] - shift))),
             }
+            Ok(plane)
         };
-        let mut planes: Vec<Vec<T>> = (0..image.components).map(plane).collect();
+        let mut planes: Vec<Vec<T>> = (0..image.components).map(plane).collect::<Result<_, _>>()?;
         if let ([a, b, c, ..], true) = (&mut planes[..], colour != Colour::None) {
             for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
                 [*a, *b, *c] = T::forward([*a, *b, *c]);
@@ -145,7 +147,7 @@ impl<T: Lane> Transform<T> {
         }
         // Not in place: lifting into another buffer is faster.
         let coefficients = |plane: Vec<T>| {
-            let mut coefficients = vec![T::default(); plane.len()];
+            let mut coefficients = budget::zeros(plane.len(), "coefficients")?;
             self.plan.forward(&plane[..], &mut coefficients[..])?;
             Ok(coefficients)
         };
