@@ -13,17 +13,24 @@ use std::path::Path;
 
 /// One transform.
 #[derive(Clone, Debug)]
-struct Case {
-    shape: Vec<usize>,
-    levels: Vec<u32>,
-    origins: Vec<i64>,
-    order: Vec<usize>,
-    gain: u32,
-    padding: i64,
+pub struct Case {
+    /// Samples along each axis, outermost first.
+    pub shape: Vec<usize>,
+    /// Levels along each axis.
+    pub levels: Vec<u32>,
+    /// Position of the first sample along each axis.
+    pub origins: Vec<i64>,
+    /// Axes in the order of analysis.
+    pub order: Vec<usize>,
+    /// Gain shift, in bits.
+    pub gain: u32,
+    /// Samples between rows of the bands.
+    pub padding: i64,
 }
 
 impl Case {
-    fn new(shape: &[usize], levels: u32) -> Case {
+    /// `levels` levels along all axes, the innermost first.
+    pub fn new(shape: &[usize], levels: u32) -> Case {
         let rank = shape.len();
         Case {
             shape: shape.to_vec(),
@@ -35,7 +42,8 @@ impl Case {
         }
     }
 
-    fn head(&self) -> Vec<u8> {
+    /// The case in the drivers' input, before its samples.
+    pub fn head(&self) -> Vec<u8> {
         let mut words = [0i64; 35];
         for a in 0..self.shape.len() {
             words[a] = self.shape[a] as i64;
@@ -47,6 +55,14 @@ impl Case {
         words[33] = self.gain.into();
         words[34] = self.padding;
         words.iter().flat_map(|w| w.to_ne_bytes()).collect()
+    }
+
+    /// The geometry.
+    ///
+    /// # Panics
+    /// If the case is invalid.
+    pub fn geometry(&self) -> Geometry {
+        Geometry::new(&self.shape, &self.origins, &self.levels, &self.order).expect("cases are valid")
     }
 }
 
@@ -85,13 +101,9 @@ fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
     }
     if boundary == Boundary::Periodic {
         // Keep the legal cases; the refusal of others has its own test.
-        cases.retain(|c| geometry(c).check_boundary(boundary).is_ok());
+        cases.retain(|c| c.geometry().check_boundary(boundary).is_ok());
     }
     cases
-}
-
-fn geometry(case: &Case) -> Geometry {
-    Geometry::new(&case.shape, &case.origins, &case.levels, &case.order).expect("cases are valid")
 }
 
 /// Runs all cases on random and on extreme samples.
@@ -107,7 +119,7 @@ fn compare<T: TestSample>(
     let mut expected = Vec::new();
     for case in &cases {
         for extreme in [false, true] {
-            let geometry = geometry(case);
+            let geometry = case.geometry();
             let signal: Vec<T> = (0..geometry.samples()).map(|_| T::random(&mut random, extreme)).collect();
             let mut transform = Transform::new(scheme.clone(), geometry);
             (transform.boundary, transform.gain_shift) = (boundary, case.gain);

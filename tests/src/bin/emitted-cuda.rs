@@ -13,46 +13,26 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::{Boundary, Domain, Scheme};
 use lifting_planner::emit::{Count, Fixed, General, declarations, fixed, general};
 use lifting_planner::{Machine, Problem, Schedule, Tuning, contiguous, sample_of};
+use lifting_tests::equals_oracle::Case;
 use lifting_tests::random::Random;
 use lifting_tests::samples::TestSample;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
-/// A transform of some samples.
-struct Case {
-    shape: Vec<usize>,
-    levels: Vec<u32>,
-    origins: Vec<i64>,
-    order: Vec<usize>,
-    gain: u32,
-    padding: i64,
-}
-
-fn case(shape: &[usize], levels: u32) -> Case {
-    Case {
-        shape: shape.to_vec(),
-        levels: vec![levels; shape.len()],
-        origins: vec![0; shape.len()],
-        order: (0..shape.len()).rev().collect(),
-        gain: 0,
-        padding: 0,
-    }
-}
-
 fn cases(domain: Domain) -> Vec<Case> {
-    let mut cases: Vec<Case> = (1..=40).chain([63, 64, 65, 1023, 1024, 1025]).map(|n| case(&[n], 3)).collect();
-    cases.extend((1..=9).map(|n| Case { levels: vec![2, 0], ..case(&[n, 300], 0) }));
+    let mut cases: Vec<Case> = (1..=40).chain([63, 64, 65, 1023, 1024, 1025]).map(|n| Case::new(&[n], 3)).collect();
+    cases.extend((1..=9).map(|n| Case { levels: vec![2, 0], ..Case::new(&[n, 300], 0) }));
     for (h, w, levels) in [(1, 1, 2), (7, 5, 3), (33, 2, 2), (2, 37, 4), (61, 40, 5), (271, 131, 3), (5000, 1, 2)] {
-        cases.push(Case { padding: 3, ..case(&[h, w], levels) });
-        cases.push(Case { order: vec![0, 1], origins: vec![-3, 5], ..case(&[h, w], levels) });
+        cases.push(Case { padding: 3, ..Case::new(&[h, w], levels) });
+        cases.push(Case { order: vec![0, 1], origins: vec![-3, 5], ..Case::new(&[h, w], levels) });
     }
-    cases.push(case(&[19, 27, 35], 2));
-    cases.push(case(&[12, 20, 64], 2));
-    cases.push(case(&[33, 18, 64], 1));
-    cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..case(&[4, 3, 8, 6], 0) });
+    cases.push(Case::new(&[19, 27, 35], 2));
+    cases.push(Case::new(&[12, 20, 64], 2));
+    cases.push(Case::new(&[33, 18, 64], 1));
+    cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..Case::new(&[4, 3, 8, 6], 0) });
     if domain == Domain::Integer {
-        cases.push(Case { gain: 1, ..case(&[96, 160], 3) });
+        cases.push(Case { gain: 1, ..Case::new(&[96, 160], 3) });
     }
     cases
 }
@@ -62,7 +42,7 @@ fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usi
     let mut random = Random::new(0x0c0d);
     let mut out = Vec::new();
     let mut add = |case: &Case, signal: Vec<T>| {
-        let geometry = Geometry::new(&case.shape, &case.origins, &case.levels, &case.order).expect("cases are valid");
+        let geometry = case.geometry();
         if geometry.check_boundary(boundary).is_err() {
             return;
         }
@@ -72,15 +52,7 @@ fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usi
         transform.forward(&mut bands).expect("the case is legal");
         let mut back = bands.clone();
         transform.inverse(&mut back).expect("the case is legal");
-        let mut words = [0i64; 35];
-        for a in 0..case.shape.len() {
-            words[a] = case.shape[a] as i64;
-            words[8 + a] = case.levels[a].into();
-            words[16 + a] = case.origins[a];
-            words[24 + a] = case.order[a] as i64;
-        }
-        (words[32], words[33], words[34]) = (case.shape.len() as i64, case.gain.into(), case.padding);
-        out.extend(words.iter().flat_map(|w| w.to_ne_bytes()));
+        out.extend(case.head());
         out.extend([signal, bands, back].iter().flat_map(|part| T::bytes(part)));
     };
     // The pictures run under the wavelet's own border rule. For samples of 8 bytes only the one with an odd side does,
@@ -91,7 +63,7 @@ fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usi
         _ => pictures,
     };
     for (shape, samples) in pictures {
-        add(&case(shape, 3), samples.iter().map(|&s| T::from_i64(s.into())).collect());
+        add(&Case::new(shape, 3), samples.iter().map(|&s| T::from_i64(s.into())).collect());
     }
     for case in cases(scheme.domain()) {
         let n = case.shape.iter().product();
