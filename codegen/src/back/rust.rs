@@ -129,7 +129,11 @@ impl Writer<'_> {
         for doc in &kernel.docs {
             self.lines.out += &format!("/// {}\n", comment_line(doc));
         }
-        self.lines.out += "#[allow(clippy::too_many_arguments, clippy::int_plus_one)]\n#[inline(always)]\n";
+        // Weights may resemble the standard library's constants; they are exact as they are.
+        let is_real = kernel.locals.iter().any(|local| local.scalar.is_float());
+        let constants = if is_real { ", clippy::approx_constant" } else { "" };
+        let lints = format!("clippy::too_many_arguments, clippy::int_plus_one{constants}");
+        self.lines.out += &format!("#[allow({lints})]\n#[inline(always)]\n");
         let mut params = Vec::new();
         let is = |i: usize, wish: &str| {
             kernel.params.get(i).is_some_and(|p| {
