@@ -25,7 +25,13 @@ fn request<'a>(scheme: &'a Scheme, samples: &'a [Scalar]) -> Request<'a> {
 
 /// The text without the version, which changes more often than anything else.
 fn unversioned(text: String) -> String {
-    text.replace(&format!("Made by lifting {}", env!("CARGO_PKG_VERSION")), "Made by lifting VERSION")
+    let text = text.replace(&format!("Made by lifting {}", env!("CARGO_PKG_VERSION")), "Made by lifting VERSION");
+    match text.split_once("_VERSION (") {
+        Some((before, after)) => {
+            format!("{before}_VERSION (0{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        None => text,
+    }
 }
 
 fn cuda(name: &str, sample: Scalar) -> String {

@@ -44,9 +44,13 @@ pub fn run(args: &CompileArgs) -> Outcome {
         return Err(usage("--schedule needs --emit ir: other files hold all they need")
             .help("use --emit ir, or leave out --schedule; CUDA files accept --schedule shared"));
     }
-    if !args.fixed.shape.is_empty() && !cuda {
+    let in_place = args.fixed.in_place;
+    if in_place && !args.emit.iter().any(|emit| is_in_place(args, emit)) {
+        return Err(usage("--in-place is for functions in C and Rust files").help("add c or rust to --emit"));
+    }
+    if !args.fixed.shape.is_empty() && !cuda && !in_place {
         return Err(usage("--shape is for functions in CUDA files: other files take any shape")
-            .help("add cuda to --emit, or leave out --shape"));
+            .help("add cuda to --emit, or leave out --shape; --in-place is for C and Rust functions of one shape"));
     }
     if shared && !args.fixed.shape.is_empty() {
         return Err(usage(
@@ -112,6 +116,11 @@ pub fn run(args: &CompileArgs) -> Outcome {
         files.add(&product.path, |w| w.write_all(product.text.as_bytes()))?;
     }
     files.commit()
+}
+
+/// Whether a file has functions in place, for one shape each.
+fn is_in_place(args: &CompileArgs, emit: &Emit) -> bool {
+    args.fixed.in_place && [Emit::File(&emit::C), Emit::File(&emit::RUST)].contains(emit)
 }
 
 /// Whether a regular file has this text already.
@@ -229,7 +238,7 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
         let path = |extension: &str| args.output.join(format!("{}.{extension}", request.file_name()));
         let mut add = |extension: &str, text: String| products.push(Product { path: path(extension), text });
         let wants = |what: Emit| args.emit.contains(&what);
-        let fixed = match wants(Emit::File(&emit::CUDA)) {
+        let fixed = match wants(Emit::File(&emit::CUDA)) || args.fixed.in_place {
             true => fixed::transforms(args, &request).map_err(|e| e.at(&place))?,
             false => Vec::new(),
         };
@@ -238,8 +247,14 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
             let command = command(Emit::File(target));
             let request = Request { command: &command, ..request };
             let mut prototypes = String::new();
-            let is_fixed = target == &emit::CUDA && !fixed.is_empty();
+            let in_place = is_in_place(args, &Emit::File(target));
+            let is_fixed = in_place || target == &emit::CUDA && !fixed.is_empty();
             let (text, replaced) = match target {
+                _ if in_place => {
+                    let (text, declared) = planner::in_place(&request, target, &fixed).map_err(|e| at(&e))?;
+                    prototypes = declared;
+                    (text, Vec::new())
+                }
                 _ if is_fixed => {
                     let tuning = fixed::tuning(args);
                     prototypes = planner::declarations(&request, &fixed, &tuning).map_err(|e| at(&e))?;
@@ -436,11 +451,11 @@ fn command(args: &CompileArgs, word: &str, emit: Emit) -> String {
         words.extend(args.after.iter().map(|pass| format!("--after {pass}")));
         words.extend(args.dialect.iter().map(|word| format!("--dialect {word}")));
     }
-    if is_cuda {
-        if args.kernels == KernelCount::All {
-            words.push("--kernels all".into());
-        }
-        words.extend(fixed::words(args));
+    if is_cuda && args.kernels == KernelCount::All {
+        words.push("--kernels all".into());
+    }
+    if is_cuda || is_in_place(args, &emit) {
+        words.extend(fixed::words(args, is_cuda));
     }
     words.join(" ")
 }

@@ -84,6 +84,39 @@ fn functions_for_a_shape() {
     }
 }
 
+/// C and Rust for one shape, in place: the files have nothing else, and name the command that made them.
+#[test]
+fn functions_in_place() {
+    let bench = Bench::new();
+    let line = "dd137 --emit c,rust --sample i16 --shape 8x8,5x3x4 -l 3,1 --in-place -o out";
+    bench.run(line).ok();
+    bench.run(&format!("{line} --check")).ok();
+    let text = |name: &str| String::from_utf8(bench.read(name)).unwrap();
+    let (c, header, rust) = (text("out/dd137.c"), text("out/dd137.h"), text("out/dd137.rs"));
+    for name in ["8x8_l3", "5x3x4_l1"] {
+        for way in ["forward", "inverse"] {
+            let function = format!("void dd137_{way}_{name}_i16(int16_t *data)");
+            assert_eq!(header.matches(&function).count(), 1, "{header}");
+            assert_eq!(c.matches(&function).count(), 2, "{c}");
+            assert_eq!(rust.matches(&format!("pub fn {way}_{name}_i16(data: &mut [i16; ")).count(), 1, "{rust}");
+        }
+    }
+    assert!(c.contains("liftc dd137 --emit c --sample i16 --shape 8x8,5x3x4 -l 3,1 --in-place\n"), "{c}");
+    assert!(!header.contains("dd137_shape") && !header.contains("DD137_OK"), "{header}");
+    assert!(c.lines().count() < 400 && !c.contains("malloc") && !c.contains("scratch_bytes"), "{c}");
+    assert!(!rust.contains("std::") && !rust.contains("unsafe {"), "{rust}");
+    let alone = bench.run("dd137 --emit c --sample i16 --shape 1x1 -l 2 --in-place -o -").ok().stdout;
+    assert!(alone.contains("(void)data;") && !alone.contains("lines_i16"), "{alone}");
+    for (line, said) in [
+        ("dd137 --in-place", "--shape"),
+        ("dd137 --emit opencl --shape 8x8 --in-place", "--in-place is for functions in C and Rust files"),
+        ("dd137 --emit c --shape 1x2000000 --in-place", "is too large for functions in place: at most"),
+        ("cdf97 --emit c --shape 8x8 --sample f16 --in-place", "f16"),
+    ] {
+        bench.run(line).fails(2, said);
+    }
+}
+
 #[test]
 fn check_finds_outdated_files() {
     let bench = with_filters();

@@ -6,6 +6,7 @@ mod c_equals_oracle;
 mod catalogue;
 mod conformance;
 mod exact;
+mod in_place;
 mod macro_functions;
 mod macros;
 mod opencl;

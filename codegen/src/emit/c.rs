@@ -47,9 +47,9 @@ pub const DEVICE_DOC: &str = "
 /// Prototypes with their comments. Function names begin with the template's prefix.
 pub(super) fn prototypes(t: &Template) -> String {
     t.fill(&format!(
-        "{SCRATCH_DOC}\nsize_t @W@_@P@scratch_bytes_@S@(const @W@_shape *shape);\n\n\
-         {FORWARD_DOC}\nint @W@_@P@forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch@STREAM@);\n\n\
-         {INVERSE_DOC}\nint @W@_@P@inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch@STREAM@);\n"
+        "{SCRATCH_DOC}\n@API@size_t @W@_@P@scratch_bytes_@S@(const @W@_shape *shape);\n\n\
+         {FORWARD_DOC}\n@API@int @W@_@P@forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch@STREAM@);\n\n\
+         {INVERSE_DOC}\n@API@int @W@_@P@inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch@STREAM@);\n"
     ))
 }
 
@@ -77,8 +77,30 @@ pub fn docs(t: Template) -> Template {
     t.with("FORWARD_DOC", forward).with("INVERSE_DOC", inverse)
 }
 
-pub(super) fn declarations(request: &Request, sample: Scalar) -> String {
-    prototypes(&common(request, sample).with("P", "").with("STREAM", "").with("DEVICE_DOC", ""))
+/// Functions for callers that do not compile the header.
+const EXPORTED: &str = "\
+/* @W@_array and @W@_message as exported functions, for callers that cannot compile this header, e.g. Python's ctypes. */
+@U@_API void @W@_set_array(@W@_shape *shape, int axes, const int64_t *size, int levels);
+@U@_API const char *@W@_message_of(int code);
+";
+
+const EXPORTED_TEXT: &str = "
+void @W@_set_array(@W@_shape *shape, int axes, const int64_t *size, int levels)
+{
+    *shape = @W@_array(axes, size, levels);
+}
+
+const char *@W@_message_of(int code)
+{
+    return @W@_message(code);
+}
+";
+
+/// Declarations for the header: exported constructors, or the functions of a sample type.
+pub(super) fn declarations(request: &Request, sample: Option<Scalar>) -> String {
+    let Some(sample) = sample else { return request.template().fill(EXPORTED) };
+    let api = request.template().fill("@U@_API ");
+    prototypes(&common(request, sample).with("API", api).with("P", "").with("STREAM", "").with("DEVICE_DOC", ""))
 }
 
 const SCRATCH: &str = "
@@ -104,9 +126,9 @@ size_t @W@_scratch_bytes_@S@(const @W@_shape *shape)
 /// The header's prototypes, for files without it: compilers warn of functions without any.
 const PROTOTYPES: &str = "
 #ifndef @U@_H
-size_t @W@_scratch_bytes_@S@(const @W@_shape *shape);
-int @W@_forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch);
-int @W@_inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch);
+@U@_API size_t @W@_scratch_bytes_@S@(const @W@_shape *shape);
+@U@_API int @W@_forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch);
+@U@_API int @W@_inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch);
 #endif
 ";
 
@@ -217,7 +239,11 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     }
     out.push('\n');
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-    out += &super::shape(&t);
+    let constructors = request.constructors(t.clone());
+    let own = [super::API, super::CODES, super::MESSAGE, super::SHAPE, super::ARRAY, EXPORTED]
+        .map(|text| constructors.fill(text));
+    out += &format!("#ifndef {}_H\n{}#endif\n", t.upper(), own.join("\n"));
+    out += &t.fill(EXPORTED_TEXT);
     out.push('\n');
     out += &text;
     out.push('\n');

@@ -10,7 +10,13 @@ use crate::ir::{Access, Kernel, ParamKind, Scalar};
 pub const STREAM: &str = ", void *stream";
 
 pub(super) fn declarations(request: &Request, sample: Scalar) -> String {
-    prototypes(&common(request, sample).with("P", "cuda_").with("STREAM", STREAM).with("DEVICE_DOC", DEVICE_DOC))
+    prototypes(
+        &common(request, sample)
+            .with("API", "")
+            .with("P", "cuda_")
+            .with("STREAM", STREAM)
+            .with("DEVICE_DOC", DEVICE_DOC),
+    )
 }
 
 const SCRATCH: &str = "

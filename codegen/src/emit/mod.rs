@@ -155,7 +155,9 @@ pub fn header_with(request: &Request, declared: &[&Target], others: &str) -> Str
 
 /// The header with these sections. Their files follow one format, or none.
 pub fn header_of(request: &Request, sections: &[Section]) -> String {
-    let t = request.constructors(request.template());
+    let version = env!("CARGO_PKG_VERSION").split(['.', '-']).take(3).map(|part| part.parse().unwrap_or(0));
+    let version: u32 = version.zip([10_000, 100, 1]).map(|(part, unit): (u32, u32)| part * unit).sum();
+    let t = request.constructors(request.template()).with("VERSION", version.to_string());
     let guard = format!("{}_H", t.upper());
     let mut lines = request.title();
     lines.push(format!("Made by lifting {}; each file's command precedes its functions.", env!("CARGO_PKG_VERSION")));
@@ -169,10 +171,16 @@ pub fn header_of(request: &Request, sections: &[Section]) -> String {
         "#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
     );
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-    let parts = [CODES, include_str!("message.h.in"), SHAPE, include_str!("helpers.h.in")];
+    let parts = [VERSION, API, CODES, MESSAGE, SHAPE, ARRAY, include_str!("image.h.in")];
     let shape = format!("{}_shape *", request.prefix());
     let any = sections.iter().any(|section| section.text.contains(&shape));
-    let parts = if any { &parts[..] } else { &parts[..2] };
+    let has_codes =
+        sections.iter().any(|section| section.text.contains(&format!("{}_OK", request.prefix().to_uppercase())));
+    let parts = &parts[..match (any, has_codes) {
+        (true, _) => 7,
+        (_, true) => 4,
+        _ => 2,
+    }];
     out += &t.fill(&parts.join("\n"));
     for section in sections {
         out.push('\n');
@@ -212,9 +220,25 @@ pub fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel
     kernels.into_iter().map(prepare).collect()
 }
 
+/// Macro for the version, in headers.
+const VERSION: &str = "\
+/* Version of lifting that made this file: 10000 times the major one, 100 times the minor one, and the patch. */
+#define @U@_VERSION (@VERSION@)
+";
+/// Macro for the linkage of C functions.
+pub const API: &str = "\
+/* Linkage of the functions in C files. For a shared library, define it e.g. as __declspec(dllexport). */
+#ifndef @U@_API
+#define @U@_API
+#endif
+";
+
 /// Return codes, and the shape type.
 const CODES: &str = include_str!("codes.h.in");
 const SHAPE: &str = include_str!("shape.h.in");
+/// Messages of return codes, and the constructor of shapes.
+const MESSAGE: &str = include_str!("message.h.in");
+const ARRAY: &str = include_str!("array.h.in");
 
 /// Levels and checks of shapes. `@PERIODIC@` is the border rule's check.
 pub const LEVELS: &str = include_str!("geometry.c.in");

@@ -39,7 +39,7 @@ pub static C: Target = Target {
     extension: "c",
     about: "a complete transform in C99",
     write: |request| c::c(request).map(Emitted::plain),
-    declarations: Some(|request, sample| sample.map_or_else(String::new, |s| c::declarations(request, s))),
+    declarations: Some(c::declarations),
 };
 
 /// OpenCL C, as strings in a C file.

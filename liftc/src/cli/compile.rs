@@ -82,11 +82,16 @@ pub enum KernelCount {
 
 /// Arguments of functions for one shape each.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "CUDA functions for one shape each")]
+#[command(next_help_heading = "Functions for one shape each")]
 pub struct FixedArgs {
-    /// Write CUDA functions for this shape only, with the launches of a plan; separate several shapes by commas
+    /// Write CUDA functions for this shape only, with the launches of a plan; separate several shapes by commas. C and
+    /// Rust files are for any shape without --in-place
     #[arg(long, value_name = "HxW", value_delimiter = ',', value_parser = any_shape)]
     pub shape: Vec<Shape>,
+    /// Write C and Rust functions for the shape only, for small machines: in place, without scratch memory, and Rust
+    /// without std or unsafe
+    #[arg(long, requires = "shape")]
+    pub in_place: bool,
     /// Number of levels, for all shapes or for each [default: 1]
     #[arg(short, long, value_name = "N", requires = "shape", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=32))]

@@ -79,8 +79,8 @@ pub fn tuning(args: &CompileArgs) -> Tuning {
     Tuning::new(Schedule::Auto, machine, String::new())
 }
 
-/// Options of the command that request these functions.
-pub fn words(args: &CompileArgs) -> Vec<String> {
+/// Options of the command that request these functions, in CUDA or in place.
+pub fn words(args: &CompileArgs, is_cuda: bool) -> Vec<String> {
     let fixed = &args.fixed;
     if fixed.shape.is_empty() {
         return Vec::new();
@@ -97,6 +97,10 @@ pub fn words(args: &CompileArgs) -> Vec<String> {
         words.push(format!("--axes {}", axes.join(",")));
     }
     words.extend(fixed.pitch.map(|pitch| format!("--pitch {pitch}")));
-    words.extend(fixed.multiprocessors.map(|n| format!("--multiprocessors {n}")));
+    if is_cuda {
+        words.extend(fixed.multiprocessors.map(|n| format!("--multiprocessors {n}")));
+    } else {
+        words.push("--in-place".into());
+    }
     words
 }

@@ -129,7 +129,7 @@ fn widest(list: &[(usize, Launch)]) -> usize {
 }
 
 /// The transform in words.
-fn what(fixed: &Fixed) -> String {
+pub(super) fn what(fixed: &Fixed) -> String {
     let Problem { geometry, source_shape, gain_shift, .. } = &fixed.problem;
     let sides: Vec<String> = source_shape.iter().map(usize::to_string).collect();
     let levels = geometry.levels();

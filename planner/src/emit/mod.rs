@@ -1,19 +1,21 @@
-//! CUDA files: the kernels and launches of programs, as text that needs only nvcc.
+//! CUDA files: the kernels and launches of programs, as text that needs only nvcc. Also C and Rust for one shape.
 //!
 //! [`fixed()`] writes functions for one shape each: the launches of a plan, as a table. Only array addresses differ
 //! between calls. [`general()`] writes functions for any shape. They choose at run time, from tables that `survey` gets
 //! from the planner when the file is written; `axes` holds their passes along one axis. `kernels` collects the kernels
 //! of a file and describes each. `launch.cu.in` is a launch, `table.cu.in` runs a table, and `general/` runs through
-//! levels as `lower` does.
+//! levels as `lower` does. [`in_place()`] writes C and Rust for one shape each, without scratch memory.
 
 mod axes;
 mod fixed;
 mod general;
+mod in_place;
 mod kernels;
 mod survey;
 
 pub use fixed::{Fixed, declarations, fixed};
 pub use general::{Count, General, general};
+pub use in_place::in_place;
 
 use crate::error::ProgramError;
 use lifting_codegen::back::Unsupported;
@@ -60,6 +62,23 @@ pub enum FileError {
     TooLarge {
         /// The shape.
         shape: Vec<usize>,
+    },
+    /// A transform that is not in place: it pads, or coefficients have other strides.
+    #[error("shape {shape:?} cannot be transformed in place: it is padded, or its bands have other strides")]
+    NotInPlace {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// Lines too long for arrays on the stack, or more samples than 32-bit indices address.
+    #[error(
+        "shape {shape:?} is too large for functions in place: at most {most} samples along a transformed axis, and less \
+         than 2^31 in all; files for any shape take larger ones"
+    )]
+    LongLines {
+        /// The shape.
+        shape: Vec<usize>,
+        /// Most samples of a line.
+        most: usize,
     },
     /// Launches of a shape depend on the addresses of its arrays.
     #[error("shape {shape:?} has launches that depend on addresses beyond multiples of {most} bytes")]

@@ -53,23 +53,56 @@ pub fn horizontal(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleE
     });
     b.doc(format!("Border rule: {}.", options.boundary));
     let mut params = Params::declare(b, scheme, options, "number of rows", false)?;
-    let what = format!("scratch: length/2 + {} samples", margins.extra());
-    let scratch = ["evens", "odds"].map(|name| b.pointer(name, params.arith.work, Access::ReadWrite, &what));
+    let scratch = scratch(b, params.arith.work, margins);
     params.begin(b);
-    let rows = Rows { params: &params, arith: params.arith, margin: margins.before, scratch };
+    let rows = Rows { params: &params, arith: params.arith, margin: margins.before, scratch, in_place: false };
 
     params.for_each_image(b, |b, image| {
         b.for_("line", 0, Expr::from(params.lines), 1, |b, line| {
             let row = rows.bases(b, image, &line);
             rows.load(b, row);
-            b.if_(Expr::from(params.length).gt(1.into()), |b| match &stages {
-                Some(stages) => stages.iter().for_each(|stage| rows.stage(b, stage)),
-                None => steps.iter().for_each(|step| rows.step(b, step)),
-            });
+            rows.lift(b, &steps, stages.as_deref());
             rows.store(b, row);
         });
     });
     Ok(builder.finish(one_thread()))
+}
+
+/// The pass along lines of any stride, in place: bands replace the signal, the low band first, or the reverse. The
+/// first sample is even. Parameters: `data, length, stride, lines, pitch[, gain], evens, odds`; the last two as for
+/// [`horizontal`].
+///
+/// # Errors
+/// If the sample type is not in the scheme's domain.
+pub fn in_place(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
+    let steps = options.direction.steps(scheme);
+    let stages = options.direction.stages(scheme, options.boundary);
+    let margins = Margins::of(&steps);
+    let mut builder = Builder::new(options.kernel_name(scheme, "lines"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of lines in place: the low band, then the high band, replaces the signal.",
+        Direction::Inverse => "Synthesis of lines in place: the signal replaces the low band and the high band.",
+    });
+    b.doc(format!("Border rule: {}.", options.boundary));
+    let mut params = Params::declare_in_place(b, scheme, options)?;
+    let scratch = scratch(b, params.arith.work, margins);
+    params.begin(b);
+    let rows = Rows { params: &params, arith: params.arith, margin: margins.before, scratch, in_place: true };
+    b.for_("line", 0, Expr::from(params.lines), 1, |b, line| {
+        let first = b.let_("first", Scalar::I32, line * Expr::from(params.signal.pitch));
+        let row = Bases { signal: first, low: first, high: first };
+        rows.load(b, row);
+        rows.lift(b, &steps, stages.as_deref());
+        rows.store(b, row);
+    });
+    Ok(builder.finish(one_thread()))
+}
+
+/// Scratch arrays of the two phases.
+fn scratch(b: &mut Builder, work: Scalar, margins: Margins) -> [ParamId; 2] {
+    let what = format!("scratch: length/2 + {} samples", margins.extra());
+    ["evens", "odds"].map(|name| b.pointer(name, work, Access::ReadWrite, &what))
 }
 
 struct Rows<'a> {
@@ -78,6 +111,8 @@ struct Rows<'a> {
     /// Sample k of a phase is at k + margin of its scratch array.
     margin: i32,
     scratch: [ParamId; 2],
+    /// Whether signal and bands are one array, with a stride.
+    in_place: bool,
 }
 
 impl Rows<'_> {
@@ -107,6 +142,14 @@ impl Rows<'_> {
     fn outer(&self, row: Bases, phase: Phase, k: Expr, in_signal: bool) -> (Space, Expr) {
         let p = self.params;
         let wide = |e: Expr| e.cast(Scalar::I64);
+        if self.in_place {
+            let index = match (in_signal, phase) {
+                (true, _) => p.signal_index(phase, k),
+                (false, Phase::Even) => p.band_index(phase, k),
+                (false, Phase::Odd) => Expr::from(p.ends[0]) + p.band_index(phase, k),
+            };
+            return (p.signal.space(), Expr::from(row.signal) + index * Expr::from(p.signal.stride));
+        }
         match in_signal {
             true => (p.signal.space(), Expr::from(row.signal) + wide(p.signal_index(phase, k))),
             false => (p.band(phase).space(), Expr::from(row.band(phase)) + wide(p.band_index(phase, k))),
@@ -138,6 +181,14 @@ impl Rows<'_> {
                 b.store(space, index, self.params.given(x.into()));
             });
         }
+    }
+
+    /// All steps or stages, on lines of several samples.
+    fn lift(&self, b: &mut Builder, steps: &[Step], stages: Option<&[PairStage]>) {
+        b.if_(Expr::from(self.params.length).gt(1.into()), |b| match stages {
+            Some(stages) => stages.iter().for_each(|stage| self.stage(b, stage)),
+            None => steps.iter().for_each(|step| self.step(b, step)),
+        });
     }
 
     fn step(&self, b: &mut Builder, step: &Step) {

@@ -6,7 +6,8 @@
 //! border rule, then runs the step as one branch-free loop. `vertical` never splits. Its inner loop runs over
 //! neighbouring columns. The lags of the sliding window ([`crate::window::Window`]) let every step work on rows still
 //! in the cache, in place in the bands (forward) or in the signal (inverse). Both are written for compilers to
-//! vectorise. `sweep` has both axes of a level in one pass over its rows.
+//! vectorise. `in_place` replaces lines of any stride by their bands, for machines without room for a second array.
+//! `sweep` has both axes of a level in one pass over its rows.
 //!
 //! Source: the sliding window of van der Laan, Jalba & Roerdink 2011, section 4.2, with a height of one pair. Loops
 //! over columns follow Chaver et al., "Wavelet Transform for Large Scale Image Processing on Modern Microprocessors",
@@ -16,7 +17,7 @@ mod horizontal;
 mod sweep;
 mod vertical;
 
-pub use horizontal::{Margins, horizontal};
+pub use horizontal::{Margins, horizontal, in_place};
 pub use sweep::{Place, Row, Sweep};
 pub use vertical::vertical;
 
@@ -47,7 +48,8 @@ struct Params {
     low: Array,
     high: Array,
     length: ParamId,
-    parity: ParamId,
+    /// Position of the first sample: 0 if even, 1 if odd.
+    parity: Expr,
     lines: ParamId,
     batch: ParamId,
     gain: Option<ParamId>,
@@ -80,18 +82,11 @@ impl Params {
         lines: &str,
         in_place: bool,
     ) -> Result<Params, ScheduleError> {
-        let arith = Arithmetic::of(scheme, options)?;
-        if arith.storage != arith.work {
-            return Err(ScheduleError::Storage {
-                schedule: "rows",
-                sample: arith.storage.name(),
-                work: arith.work.name(),
-            });
-        }
+        let arith = arithmetic(scheme, options)?;
         let names = access(options.direction, in_place);
         let pointers = names.map(|(name, access, doc)| b.pointer(name, options.sample, access, doc));
         let length = b.scalar("length", Scalar::I32, "samples along the axis, at least 1");
-        let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd");
+        let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd").into();
         let lines = b.scalar("lines", Scalar::I32, lines);
         let distance = |b: &mut Builder, suffix: &str, what: &str| {
             names.map(|(name, ..)| {
@@ -102,9 +97,7 @@ impl Params {
         let pitches = distance(b, "pitch", "row");
         let strides = distance(b, "stride", "image");
         let batch = b.scalar("batch", Scalar::I32, "number of images");
-        let gain = options.gain.then(|| {
-            b.scalar("gain", Scalar::I32, "bits of headroom that this pass adds (forward) or removes (inverse); else 0")
-        });
+        let gain = Params::declare_gain(b, options);
         let array = |i: usize| Array { pointer: pointers[i], pitch: pitches[i], stride: strides[i] };
         let (signal, low, high) = match options.direction {
             Direction::Forward => (array(0), array(1), array(2)),
@@ -113,9 +106,30 @@ impl Params {
         Ok(Params { options, arith, signal, low, high, length, parity, lines, batch, gain, ends: [LocalId(0); 2] })
     }
 
+    /// The parameters of lines in place: samples of a line are `stride` apart, lines `pitch`, and the first sample is
+    /// even. Signal and bands are one array.
+    fn declare_in_place(b: &mut Builder, scheme: &Scheme, options: Options) -> Result<Params, ScheduleError> {
+        let arith = arithmetic(scheme, options)?;
+        let pointer = b.pointer("data", options.sample, Access::ReadWrite, "the first sample of the first line");
+        let mut scalar = |name: &str, what: &str| b.scalar(name, Scalar::I32, what);
+        let length = scalar("length", "samples of a line, at least 1");
+        let stride = scalar("stride", "distance of a line's samples in the array");
+        let lines = scalar("lines", "number of lines");
+        let pitch = scalar("pitch", "distance of lines in the array");
+        let gain = Params::declare_gain(b, options);
+        let [signal, low, high] = [Array { pointer, pitch, stride }; 3];
+        let (parity, batch, ends) = (0.into(), lines, [LocalId(0); 2]);
+        Ok(Params { options, arith, signal, low, high, length, parity, lines, batch, gain, ends })
+    }
+
+    fn declare_gain(b: &mut Builder, options: Options) -> Option<ParamId> {
+        let what = "bits of headroom that this pass adds (forward) or removes (inverse); else 0";
+        options.gain.then(|| b.scalar("gain", Scalar::I32, what))
+    }
+
     /// Sets the variables that the kernel's body starts from.
     fn begin(&mut self, b: &mut Builder) {
-        let end = || Expr::from(self.parity) + Expr::from(self.length);
+        let end = || self.parity.clone() + Expr::from(self.length);
         let even = b.let_("even_end", Scalar::I32, (end() + 1) / 2);
         let odd = b.let_("odd_end", Scalar::I32, end() / 2);
         self.ends = [even, odd];
@@ -124,7 +138,7 @@ impl Params {
     /// Smallest k of a phase with a sample, and one past the largest.
     fn range(&self, phase: Phase) -> (Expr, Expr) {
         let first = match phase {
-            Phase::Even => self.parity.into(),
+            Phase::Even => self.parity.clone(),
             Phase::Odd => 0.into(),
         };
         (first, self.ends[phase.parity() as usize].into())
@@ -133,14 +147,14 @@ impl Params {
     /// Index within its band of the phase's sample k.
     fn band_index(&self, phase: Phase, k: Expr) -> Expr {
         match phase {
-            Phase::Even => k - Expr::from(self.parity),
+            Phase::Even => k - self.parity.clone(),
             Phase::Odd => k,
         }
     }
 
     /// Index within the signal of the phase's sample k.
     fn signal_index(&self, phase: Phase, k: Expr) -> Expr {
-        k * 2 + phase.parity() as i32 - Expr::from(self.parity)
+        k * 2 + phase.parity() as i32 - self.parity.clone()
     }
 
     fn band(&self, phase: Phase) -> Array {
@@ -154,7 +168,7 @@ impl Params {
     /// used.
     fn serve(&self, phase: Phase, k: Expr, first: Expr, last: Expr) -> Expr {
         let (p, length) = (phase.parity() as i32, || Box::new(Expr::from(self.length)));
-        let back = |index: Expr| (index + (Expr::from(self.parity) - p)) / 2;
+        let back = |index: Expr| (index + (self.parity.clone() - p)) / 2;
         let index = Box::new(self.signal_index(phase, k.clone()));
         match self.options.boundary {
             Boundary::WholeSymmetric => back(Expr::Mirror(index, length())),
@@ -192,6 +206,15 @@ impl Params {
             _ => value,
         }
     }
+}
+
+/// Types of arithmetic; these kernels compute in the sample type itself.
+fn arithmetic(scheme: &Scheme, options: Options) -> Result<Arithmetic, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    if arith.storage == arith.work {
+        return Ok(arith);
+    }
+    Err(ScheduleError::Storage { schedule: "rows", sample: arith.storage.name(), work: arith.work.name() })
 }
 
 /// Offsets of an image, or of a row of it, in the three arrays.
