@@ -1,5 +1,7 @@
 //! Signal handling: removes temporary files, then ends the program by the signal.
 
+#[cfg(unix)]
+use crate::failure::input;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,12 +31,15 @@ impl Uninterrupted {
     }
 }
 
-/// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program. Signals ignored by the parent
-/// (`nohup`) stay ignored.
+/// Makes SIGINT, SIGQUIT, SIGTERM and SIGHUP remove temporary files before they end the program. Signals ignored by the
+/// parent (`nohup`) stay ignored. SIGKILL cannot be handled: after it, `.liftc-*` files may stay.
+///
+/// SIGBUS reports a mapped file that another program has truncated: it ends the program with an error.
 #[cfg(unix)]
 pub fn install() -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let signals: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&s| !is_ignored(s)).collect();
+    use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    let signals: Vec<i32> =
+        [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGBUS].into_iter().filter(|&s| !is_ignored(s)).collect();
     let mut signals = signal_hook::iterator::Signals::new(signals)?;
     // With a handler, exceeding the file size limit is an error like a full disk, and does not end the program.
     let unused = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -45,6 +50,12 @@ pub fn install() -> io::Result<()> {
         for path in temporary.0.iter() {
             // The program ends even if this fails.
             let _ = std::fs::remove_file(path);
+        }
+        if signal == SIGBUS {
+            // The thread that failed repeats its access until the program ends.
+            let failure = input("an input file became shorter while it was read");
+            failure.help("read it again when no other program writes to it").show();
+            std::process::exit(1);
         }
         // Shells and `make` see the signal. A signal cannot end process 1.
         if std::process::id() != 1 {

@@ -190,7 +190,7 @@ fn signals_clean_up() {
     bench.write("one.npy", array(64, 3)).write("two.npy", array(64, 5));
     bench.run("transform one.npy -w dd137 -l 2 -o c.npy").ok();
     fifo(&bench, "p.png");
-    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+    for (signal, number) in [("-INT", 2), ("-QUIT", 3), ("-TERM", 15), ("-HUP", 1)] {
         let mut command = bench.command();
         command.args("transform two.npy -w dd137 -l 2 -o c.npy --picture p.png".split(' '));
         // SAFETY: `signal` is async-signal-safe, and no handler is installed.
@@ -209,6 +209,22 @@ fn signals_clean_up() {
         assert_eq!(temporary(&bench), 0, "{signal}");
         assert_eq!(which(&bench, 64, &["one.npy", "two.npy"]), Some(0), "{signal}");
     }
+}
+
+/// The system reports a truncated file that is mapped by SIGBUS.
+#[cfg(unix)]
+#[test]
+fn truncated_mapped_files_are_errors() {
+    let bench = Bench::new();
+    bench.write("one.npy", array(64, 3));
+    fifo(&bench, "p.png");
+    let mut command = bench.command();
+    command.args("transform one.npy -w dd137 -l 2 -o c.npy --picture p.png".split(' '));
+    let mut child = waiting(&bench, &mut command);
+    send(&child, "-BUS");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(temporary(&bench), 0);
+    assert!(!bench.path("c.npy").exists());
 }
 
 #[cfg(unix)]

@@ -39,6 +39,35 @@ fn the_readmes_picture_round_trip() {
     assert_eq!(pyramid.get_pixel(226, 10), &Rgb([255; 3]), "an outline between HL1 and the rest");
 }
 
+/// Border rules that do not suit the wavelet: a note above a condition of 100, and a refusal above 10,000.
+#[test]
+fn ill_conditioned_borders() {
+    let bench = Bench::new();
+    let array = |shape: &str, count| {
+        let data: Vec<u8> = (0..count).flat_map(|i| f32::from(pattern(i) as i16).to_le_bytes()).collect();
+        npy(&format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"), &data)
+    };
+    bench.write("odd.npy", array("(33, 47)", 33 * 47));
+    bench.write("even.npy", array("(32, 48)", 32 * 48));
+    let refused = bench.run("transform odd.npy -w coif2 -l 3 --boundary whole-symmetric -o c.npy");
+    let refused =
+        refused.fails(1, "border rule whole-symmetric does not suit wavelet coif2: near the borders of 33 × 47");
+    let refused =
+        refused.fails(1, "use --boundary periodic, with --pad edge for odd lengths; or accept it: --ill-cond");
+    assert!(!refused.stderr.contains("note:"), "{}", refused.stderr);
+    assert!(!bench.path("c.npy").exists());
+    // As with `ill_conditioned=True` in Python, who accepts it reads no note. The inverse asks nothing.
+    let accepted = bench.run("transform odd.npy -w coif2 -l 3 --boundary whole-symmetric --ill-conditioned -o c.npy");
+    assert_eq!(accepted.ok().stderr, "");
+    bench.run("transform c.npy --inverse -o back.npy").ok();
+    bench.write("line.npy", array("(33,)", 33));
+    let noted = bench.run("transform line.npy -w db4 -l 3 --boundary whole-symmetric -o c.npy").ok();
+    let said = "note: line.npy: border rule whole-symmetric does not suit wavelet db4: near the borders of 33";
+    assert!(noted.stderr.starts_with(said), "{}", noted.stderr);
+    assert_eq!(bench.run("transform even.npy -w coif2 -l 3 --boundary periodic -o c.npy").ok().stderr, "");
+    assert_eq!(bench.run("transform odd.npy -w cdf97 -l 3 -o c.npy").ok().stderr, "");
+}
+
 #[test]
 fn every_kind_of_picture() {
     let bench = Bench::new();

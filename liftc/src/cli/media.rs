@@ -82,6 +82,9 @@ pub struct TransformArgs {
     /// Accept damaged JPEGs: missing parts become grey
     #[arg(long, conflicts_with = "inverse")]
     pub salvage: bool,
+    /// Accept border rules that make coefficients and rounding errors more than 10,000 times too large
+    #[arg(long, conflicts_with = "inverse")]
+    pub ill_conditioned: bool,
     /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
     pub device: DeviceArg,

@@ -25,6 +25,30 @@ pub const MAX_UNPACKED: u64 = 16 << 30;
 /// Note about a picture whose colours are multiplied by alpha.
 pub(crate) const PREMULTIPLIED: &str = "its colours are premultiplied by alpha";
 
+/// Empty vector with room for `count` values.
+///
+/// # Errors
+/// If memory is short.
+pub(crate) fn room<T>(count: usize) -> Outcome<Vec<T>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| {
+        let bytes = count as u128 * size_of::<T>() as u128;
+        input(format!("out of memory: {count} values need {bytes} bytes"))
+            .help("free memory, or divide the data and process its parts one by one")
+    })?;
+    Ok(values)
+}
+
+/// Vector of `count` zeros.
+///
+/// # Errors
+/// If memory is short.
+pub(crate) fn zeros<T: Clone + Default>(count: usize) -> Outcome<Vec<T>> {
+    // Asked for twice: pages of zeros need no writing, and only the first request may fail.
+    drop(room::<T>(count)?);
+    Ok(vec![T::default(); count])
+}
+
 /// Calls a macro with all element types: variant, Rust type, numpy's type code.
 macro_rules! with_elements {
     ($m:ident) => {

@@ -1,7 +1,7 @@
 //! Conversion between element types of files and sample types of plans.
 
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::media::{Data, Element, Samples};
+use crate::media::{Data, Element, Samples, room};
 use lifting::{Domain, Sample, SampleType, f16};
 
 /// Sample types that files support: all except `bf16`, which numpy lacks.
@@ -175,10 +175,7 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
         vanished += usize::from(x != 0.0 && sample.to_f64() == 0.0);
         Ok(sample)
     };
-    let mut samples: Vec<T> = Vec::new();
-    samples.try_reserve_exact(count).map_err(|_| {
-        input(format!("not enough memory for {count} {} samples", T::KIND)).help("transform parts of it, one by one")
-    })?;
+    let mut samples: Vec<T> = room(count)?;
     macro_rules! each {
         ($v:expr, |$x:ident| $sample:expr) => {
             for part in $v.parts() {

@@ -25,6 +25,7 @@ pub struct Request {
     sample: Option<SampleType>,
     array: Option<String>,
     salvage: bool,
+    ill_conditioned: bool,
     format: Option<OutputFormat>,
     sidecar: Option<PathBuf>,
     device: Device,
@@ -54,6 +55,7 @@ impl Request {
             sample: args.sample,
             array: args.array.clone(),
             salvage: args.salvage,
+            ill_conditioned: args.ill_conditioned,
             format: args.format,
             sidecar: args.sidecar.clone(),
             device: super::device(args)?,
@@ -174,6 +176,9 @@ fn transform<T: Stored>(
     if let Some(text) = other_rule(settings) {
         say(&text);
     }
+    if let Some(text) = condition(request, settings, &plan).map_err(at)? {
+        say(&text);
+    }
     let Converted { samples, notes } = to_samples::<T>(data).map_err(at)?;
     notes.iter().for_each(|text| say(text));
     let undefined = undefined(&samples);
@@ -182,7 +187,7 @@ fn transform<T: Stored>(
         plan.forward_in_place(&mut samples).map_err(|e| at(input(e)))?;
         samples
     } else {
-        let mut coefficients = vec![T::default(); plan.coefficient_len()];
+        let mut coefficients = media::zeros::<T>(plan.coefficient_len()).map_err(at)?;
         plan.forward(&samples[..], &mut coefficients).map_err(|e| at(input(e)))?;
         coefficients
     };
@@ -233,6 +238,38 @@ fn transform<T: Stored>(
         recipe.wavelet,
         recipe.boundary,
     ))
+}
+
+/// Condition above which a border rule is noted.
+const WARNS: f64 = 100.0;
+/// Condition above which a border rule is refused.
+const REFUSES: f64 = 1e4;
+
+/// Note on a border rule that amplifies errors.
+///
+/// # Errors
+/// If it leaves no digits, unless the user has accepted that.
+fn condition<T: lifting::Sample>(request: &Request, settings: &Settings, plan: &Plan<T>) -> Outcome<Option<String>> {
+    if request.ill_conditioned {
+        return Ok(None);
+    }
+    let most = plan.condition();
+    if most <= WARNS {
+        return Ok(None);
+    }
+    let recipe = plan.recipe();
+    let text = format!(
+        "border rule {} does not suit wavelet {}: near the borders of {} coefficients are up to {most:.1e} times too \
+         large, and rounding errors with them",
+        recipe.boundary,
+        recipe.wavelet,
+        shape_text(&settings.shape)
+    );
+    let other = "use --boundary periodic, with --pad edge for odd lengths";
+    if most > REFUSES {
+        return Err(input(text).help(format!("{other}; or accept it: --ill-conditioned")));
+    }
+    Ok(Some(format!("{text}; {other}")))
 }
 
 /// Note on a requested border rule that is not the format's.

@@ -105,7 +105,7 @@ fn transform<T: Stored>(
         plan.inverse_in_place(&mut samples).map_err(|e| at(input(e)))?;
         samples
     } else {
-        let mut samples = vec![T::default(); shape.iter().product()];
+        let mut samples = media::zeros::<T>(shape.iter().product()).map_err(at)?;
         plan.inverse_to(level, &coefficients[..], &mut samples).map_err(|e| at(input(e)))?;
         drop(coefficients);
         samples
