@@ -107,13 +107,13 @@ fn functions_in_place() {
     assert!(!rust.contains("std::") && !rust.contains("unsafe {"), "{rust}");
     let alone = bench.run("dd137 --emit c --sample i16 --shape 1x1 -l 2 --in-place -o -").ok().stdout;
     assert!(alone.contains("(void)data;") && !alone.contains("lines_i16"), "{alone}");
-    for (line, said) in [
-        ("dd137 --in-place", "--shape"),
-        ("dd137 --emit opencl --shape 8x8 --in-place", "--in-place is for functions in C and Rust files"),
-        ("dd137 --emit c --shape 1x2000000 --in-place", "is too large for functions in place: at most"),
-        ("cdf97 --emit c --shape 8x8 --sample f16 --in-place", "f16"),
+    for (line, code, said) in [
+        ("dd137 --in-place", 2, "--shape"),
+        ("dd137 --emit opencl --shape 8x8 --in-place", 2, "--in-place is for functions in C and Rust files"),
+        ("dd137 --emit c --shape 1x2000000 --in-place", 1, "is too large for functions in place: at most"),
+        ("cdf97 --emit c --shape 8x8 --sample f16 --in-place", 1, "f16"),
     ] {
-        bench.run(line).fails(2, said);
+        bench.run(line).fails(code, said);
     }
 }
 

@@ -311,7 +311,7 @@ mod tests {
         };
         assert_eq!(check(&scheme, options, Sides::both(Scalar::I32), usual), Ok(()));
         assert_eq!(refused(Shape { columns: 3, ..usual }), "columns a lane: found 3, must be 1, 2 or 4");
-        assert_eq!(refused(Shape { walks: 0, ..usual }), "strips walked at once: found 0, must be 1 to 32768");
+        assert_eq!(refused(Shape { walks: 0, ..usual }), "strips walked at once: found 0, must be 1 to 12288");
         assert_eq!(refused(Shape { ring: 1, ..usual }), "row pairs in the ring buffer: found 1, must be at least 2");
         assert_eq!(refused(Shape { warps: 0, ..usual }), "warps a block: found 0, must be 1 to 32");
         assert_eq!(refused(Shape { warps: 33, ..usual }), "warps a block: found 33, must be 1 to 32");
