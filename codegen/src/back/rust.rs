@@ -131,9 +131,10 @@ impl Writer<'_> {
         }
         // Weights may resemble the standard library's constants; they are exact as they are.
         let is_real = kernel.locals.iter().any(|local| local.scalar.is_float());
-        let constants = if is_real { ", clippy::approx_constant" } else { "" };
-        let lints = format!("clippy::too_many_arguments, clippy::int_plus_one{constants}");
-        self.lines.out += &format!("#[allow({lints})]\n#[inline(always)]\n");
+        if is_real {
+            self.lines.out += "#[allow(clippy::approx_constant)]\n";
+        }
+        self.lines.out += "#[allow(clippy::too_many_arguments, clippy::int_plus_one)]\n#[inline(always)]\n";
         let mut params = Vec::new();
         let is = |i: usize, wish: &str| {
             kernel.params.get(i).is_some_and(|p| {
