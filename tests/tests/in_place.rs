@@ -26,13 +26,16 @@ const SHAPES: [(&[usize], u32); 9] = [
     (&[2, 4, 2, 6], 1),
 ];
 
+/// Whether the bytes of a result are right.
+type Check = Box<dyn Fn(&[u8]) -> bool>;
+
 /// One transform of a program, its input and its results.
 struct Case {
     function: String,
     sample: Scalar,
     samples: usize,
     input: Vec<u8>,
-    check: Box<dyn Fn(&[u8]) -> bool>,
+    check: Check,
 }
 
 /// Files of one wavelet and sample type, and their cases.
