@@ -14,8 +14,9 @@ use lifting_codegen::schedule::{Direction, Options};
 /// Most bytes of a function's arrays on the stack.
 const MOST_BYTES: usize = 1 << 16;
 
+/// Directions, with the verb of the pass over lines and the name of the function.
 const WAYS: [(Direction, &str, &str); 2] =
-    [(Direction::Forward, "Analysis", "forward"), (Direction::Inverse, "Synthesis", "inverse")];
+    [(Direction::Forward, "analyse", "forward"), (Direction::Inverse, "synthesise", "inverse")];
 
 /// The C or Rust file with functions for exactly these transforms, and the prototypes of the C functions.
 ///
@@ -25,11 +26,10 @@ pub fn in_place(request: &Request, target: &Target, transforms: &[Fixed]) -> Res
     let is_c = target == &emit::C;
     let mut kernels = Vec::new();
     for &sample in request.samples {
-        for (direction, name, _) in WAYS {
+        for (direction, verb, _) in WAYS {
             let options = Options { gain: request.gain, ..Options::new(sample, request.boundary, direction) };
             let mut kernel = rows::in_place(request.scheme, options).map_err(EmitError::from)?;
-            kernel.name =
-                format!("{}_lines_{}", if name == "Analysis" { "analyse" } else { "synthesise" }, sample.name());
+            kernel.name = format!("{verb}_lines_{}", sample.name());
             kernels.push(kernel);
         }
     }
