@@ -79,7 +79,8 @@ pub fn docs(t: Template) -> Template {
 
 /// Functions for callers that do not compile the header.
 const EXPORTED: &str = "\
-/* @W@_array and @W@_message as exported functions, for callers that cannot compile this header, e.g. Python's ctypes. */
+/* @W@_array and @W@_message as exported functions, for callers that cannot compile this header, for
+   instance Python's ctypes. */
 @U@_API void @W@_set_array(@W@_shape *shape, int axes, const int64_t *size, int levels);
 @U@_API const char *@W@_message_of(int code);
 ";
