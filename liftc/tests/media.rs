@@ -147,7 +147,8 @@ fn every_type_of_tiff() {
             (vec![2, 3, 4, 4], Colour::Rgba, true),
         ] {
             let name = format!("{} {shape:?}", data.element().name());
-            bench.write("a.tiff", ours::encode(&shape, colour, &data, stack, false).unwrap());
+            let kind = ours::Kind { stack, premultiplied: false, maxval: None };
+            bench.write("a.tiff", ours::encode(&shape, colour, data.clone(), kind).unwrap());
             bench.run(&format!("transform a.tiff -w {wavelet} -o c.npy --picture p.png")).ok();
             bench.run("transform c.npy --inverse -o b.tiff").ok();
             let [a, b] = ["a.tiff", "b.tiff"].map(|n| liftc::media::read(&bench.path(n), None).unwrap());
@@ -233,7 +234,11 @@ fn losses_of_pictures_are_reported() {
     let profile = chunk(b"iCCP", b"p\0\0\x78\x01\x01\x04\0\xfb\xff\0\0\0\0\0\x04\0\x01");
     let turned = chunk(b"eXIf", b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0");
     for (name, file, said) in [
-        ("bits.png", png(1, 0, &[], 0x40), "samples of 1 bit are read as 8"),
+        (
+            "bits.png",
+            png(1, 0, &[chunk(b"tRNS", &[0, 1])], 0x40),
+            "its transparent colour becomes an alpha channel; its samples of less than 8 bits are read as 8",
+        ),
         ("animated.png", png(1, 0, &[animated], 0x40), "only the first picture of its animation is read"),
         ("profile.png", png(1, 0, &[profile], 0x40), "its ICC colour profile is ignored"),
         ("palette.png", png(1, 3, &[palette], 0x40), "colours of its palette are read as RGB"),
@@ -557,4 +562,73 @@ fn large_arrays_have_the_coefficients_of_small_ones() {
     assert!(c[..d.len()] == d, "both have the same coefficients");
     bench.run("transform c.npy --inverse -o back.npy --threads 2").ok();
     assert!(bench.read("back.npy")[128..] == data);
+}
+
+/// Grey samples of 1, 2 and 4 bits keep their depth: through coefficients, through streams, and between formats.
+#[test]
+fn pictures_of_few_bits_keep_their_depth() {
+    let bench = Bench::new();
+    for (bits, depth) in [(1u8, png::BitDepth::One), (2, png::BitDepth::Two), (4, png::BitDepth::Four)] {
+        let (width, height) = (13u32, 70u32);
+        let row = (width as usize * usize::from(bits)).div_ceil(8);
+        // Unused bits at the ends of rows are 0.
+        let unused = 8 * row - width as usize * usize::from(bits);
+        let mut packed: Vec<u8> = (0..row * height as usize).map(|i| (i * i * 37 % 251) as u8).collect();
+        packed.chunks_mut(row).for_each(|row| *row.last_mut().unwrap() &= 0xff << unused);
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, width, height);
+        encoder.set_color(png::ColorType::Grayscale);
+        encoder.set_depth(depth);
+        encoder.write_header().unwrap().write_image_data(&packed).unwrap();
+        bench.write("a.png", &file);
+        let white = (1 << bits) - 1;
+        let array = liftc::media::read(&bench.path("a.png"), None).unwrap();
+        assert_eq!((array.origin.maxval(), &array.notes[..]), (Some(white), &[][..]));
+
+        let samples = |name: &str| {
+            let mut decoder = png::Decoder::new(std::io::Cursor::new(bench.read(name)));
+            decoder.set_transformations(png::Transformations::IDENTITY);
+            let mut reader = decoder.read_info().unwrap();
+            let mut samples = vec![0; reader.output_buffer_size().unwrap()];
+            let info = reader.next_frame(&mut samples).unwrap();
+            assert_eq!((info.bit_depth, info.color_type), (depth, png::ColorType::Grayscale), "{name}");
+            samples
+        };
+        assert_eq!(bench.run("transform a.png -w legall53 -l 2 -o c.npy").ok().stderr, "");
+        assert_eq!(bench.run("transform c.npy --inverse -o back.png").ok().stderr, "");
+        assert_eq!(samples("back.png"), packed);
+        let run = bench.run("encode a.png -l 2 -o a.lpc").ok();
+        assert!(run.stderr.is_empty() && run.stdout.contains(&format!("of {bits}\n")), "{run:?}");
+        assert_eq!(bench.run("decode a.lpc -o back.png").ok().stderr, "");
+        assert_eq!(samples("back.png"), packed);
+        // TIFF and netpbm record the depth, too.
+        for name in ["b.tiff", "b.pgm"] {
+            assert_eq!(bench.run(&format!("decode a.lpc -o {name}")).ok().stderr, "");
+            let read = liftc::media::read(&bench.path(name), None).unwrap();
+            assert_eq!((read.origin.maxval(), &read.data), (Some(white), &array.data), "{name}");
+            assert!(read.notes.is_empty(), "{name}: {:?}", read.notes);
+            bench.run(&format!("encode {name} -l 2 -o b.lpc")).ok();
+            bench.run("decode b.lpc -o b.png").ok();
+            assert_eq!(samples("b.png"), packed);
+        }
+    }
+    // Pages of a stack keep it; colours have no format of few bits, so the white level gets lost.
+    let picture = |stack: bool, colour, shape: &[usize]| liftc::media::image::Picture {
+        shape: shape.to_vec(),
+        colour,
+        data: (0..shape.iter().product()).map(|i: usize| (i * 7 % 16) as u8).collect::<Vec<_>>().into(),
+        maxval: Some(15),
+        stack,
+        premultiplied: false,
+    };
+    use liftc::media::{Colour, image::Format};
+    for (stack, colour, shape) in [(true, Colour::Grey, &[2, 5, 7][..]), (false, Colour::Rgb, &[3, 5, 3])] {
+        let picture = picture(stack, colour, shape);
+        assert_eq!([Format::Tiff, Format::Png].map(|format| picture.keeps_white(format)), [stack; 2]);
+        let data = picture.data.clone();
+        bench.write("few.tiff", picture.encode(Format::Tiff).unwrap());
+        let read = liftc::media::read(&bench.path("few.tiff"), None).unwrap();
+        let maxval = stack.then_some(15);
+        assert_eq!((read.shape.as_slice(), read.data, read.origin.maxval()), (shape, data, maxval));
+    }
 }

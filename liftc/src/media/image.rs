@@ -1,11 +1,9 @@
 //! Picture files: reads PNG, JPEG, TIFF and netpbm; writes PNG, TIFF and netpbm. Channels are the last axis.
 
-use super::{Array, Colour, Data, Origin, Remarks, Samples, jpeg, pnm, shape_text, tiff};
+use super::{Array, Colour, Data, Element, Origin, Remarks, jpeg, pnm, shape_text, tiff};
 use crate::failure::{Failure, Outcome, input, usage};
 use image::metadata::Orientation;
-use image::{
-    DynamicImage, ImageBuffer, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits, Pixel,
-};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
 use std::io::{self, BufRead, Cursor, Read, Seek};
 use std::path::Path;
 
@@ -35,9 +33,14 @@ pub(super) const GPS: u16 = 34853;
 /// Name of a colour profile in notes.
 pub(super) const ICC: &str = "ICC colour profile";
 
-/// Note about samples of 1, 2 or 4 bits.
-pub(super) fn few_bits(bits: u32) -> String {
-    format!("samples of {bits} bit{} are read as 8, with white at 255", if bits == 1 { "" } else { "s" })
+/// White level of samples of 1, 2 or 4 bits, which are stored as bytes.
+pub(super) fn white_of_few(bits: u8) -> Option<u16> {
+    matches!(bits, 1 | 2 | 4).then(|| (1 << bits) - 1)
+}
+
+/// Bits of samples stored as bytes with this white level, if they are 1, 2 or 4.
+pub(super) fn few_bits(element: Element, maxval: Option<u16>) -> Option<u8> {
+    [1, 2, 4].into_iter().find(|&bits| element == Element::U8 && maxval.is_some() && white_of_few(bits) == maxval)
 }
 
 /// Note about an orientation other than 1, by its number in EXIF and TIFF.
@@ -107,7 +110,8 @@ pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcom
     let format = if magic.starts_with(PNG) { ImageFormat::Png } else { ImageFormat::Jpeg };
     let mut whole = Vec::new();
     reader.read_to_end(&mut whole).map_err(unreadable)?;
-    let mut remarks = if format == ImageFormat::Png { png_remarks(&whole) } else { jpeg_remarks(&whole) };
+    let (mut remarks, few) =
+        if format == ImageFormat::Png { png_remarks(&whole) } else { (jpeg_remarks(&whole), None) };
     if let (ImageFormat::Jpeg, Err(damage)) = (format, jpeg::check(&whole)) {
         if !salvage {
             return Err(input(format!("the JPEG is damaged: {damage}")).help(SALVAGE));
@@ -122,7 +126,7 @@ pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcom
     if w == 0 || h == 0 {
         return Err(input(format!("the picture has no pixels: {w} × {h}")));
     }
-    let (colour, data): (Colour, Data) = match picture {
+    let (colour, mut data): (Colour, Data) = match picture {
         DynamicImage::ImageLuma8(p) => (Colour::Grey, p.into_raw().into()),
         DynamicImage::ImageLumaA8(p) => (Colour::GreyAlpha, p.into_raw().into()),
         DynamicImage::ImageRgb8(p) => (Colour::Rgb, p.into_raw().into()),
@@ -137,12 +141,22 @@ pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcom
     if colour != Colour::Grey {
         shape.push(colour.channels());
     }
+    let mut maxval = None;
+    match (few, &mut data) {
+        // The decoder has made white 255, a multiple of the file's white.
+        (Some(white), Data::U8(samples)) if colour == Colour::Grey => {
+            samples.owned().iter_mut().for_each(|sample| *sample /= 255 / white as u8);
+            maxval = Some(white);
+        }
+        (Some(_), _) => remarks.note("its samples of less than 8 bits are read as 8, with white at 255"),
+        (None, _) => {}
+    }
     let format = if format == ImageFormat::Png { "png" } else { "jpeg" };
     let origin = Origin::Image {
         format: format.into(),
         colour,
         element: data.element(),
-        maxval: None,
+        maxval,
         stack: false,
         premultiplied: false,
     };
@@ -214,10 +228,10 @@ fn decode(file: &[u8], format: ImageFormat, most: u64, remarks: &mut Remarks) ->
     DynamicImage::from_decoder(decoder)
 }
 
-/// Remarks on a PNG's chunks that samples do not carry.
-fn png_remarks(file: &[u8]) -> Remarks {
+/// Remarks on a PNG's chunks that samples do not carry, and the white level of grey samples of less than 8 bits.
+fn png_remarks(file: &[u8]) -> (Remarks, Option<u16>) {
     let mut remarks = Remarks::default();
-    let mut palette = false;
+    let (mut palette, mut few) = (false, None);
     let mut rest = &file[8..];
     // A chunk has a length, a name, this many bytes, and their checksum.
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
@@ -226,9 +240,7 @@ fn png_remarks(file: &[u8]) -> Remarks {
         match name {
             b"IHDR" if length == 13 => {
                 palette = data[9] == 3;
-                if data[8] < 8 && !palette {
-                    remarks.note(few_bits(data[8].into()));
-                }
+                few = white_of_few(data[8]).filter(|_| !palette);
             }
             b"PLTE" if palette => remarks.note("colours of its palette are read as RGB"),
             b"tRNS" if palette => remarks.note("transparent colours of its palette become an alpha channel"),
@@ -244,7 +256,7 @@ fn png_remarks(file: &[u8]) -> Remarks {
         }
         rest = after.get(4 + length + 4..).unwrap_or(&[]);
     }
-    remarks
+    (remarks, few)
 }
 
 /// Ignored metadata of an EXIF block, which is a TIFF without a picture.
@@ -366,7 +378,11 @@ pub struct Picture {
 impl Picture {
     /// Whether a file of this format keeps the white level.
     pub fn keeps_white(&self, format: Format) -> bool {
-        let named = matches!(format, Format::Pnm(_) | Format::AnyPnm);
+        let few = few_bits(self.data.element(), self.maxval).is_some();
+        let named = match format {
+            Format::Pnm(_) | Format::AnyPnm => true,
+            Format::Png | Format::Tiff => few && self.colour == Colour::Grey,
+        };
         named || self.maxval.is_none_or(|m| [(1, 255), (2, 65535)].contains(&(self.data.element().bytes(), m)))
     }
 
@@ -391,48 +407,74 @@ impl Picture {
             data = data.divided(colour);
         }
         match format {
-            Format::Png => png(&shape, colour, data),
-            Format::Tiff => tiff::encode(&shape, colour, &data, stack, premultiplied),
-            Format::Pnm(kind) => pnm::encode(kind, &shape, colour, &data, maxval),
+            Format::Png => png(&shape, colour, data, maxval),
+            Format::Tiff => tiff::encode(&shape, colour, data, tiff::Kind { stack, premultiplied, maxval }),
+            Format::Pnm(kind) => pnm::encode(kind, &shape, colour, data, maxval),
             Format::AnyPnm => {
                 let kind = if colour == Colour::Grey { pnm::Kind::Pgm } else { pnm::Kind::Ppm };
-                pnm::encode(kind, &shape, colour, &data, maxval)
+                pnm::encode(kind, &shape, colour, data, maxval)
             }
         }
     }
 }
 
-fn png(shape: &[usize], colour: Colour, data: Data) -> Outcome<Vec<u8>> {
-    fn picture<P: Pixel>(w: u32, h: u32, samples: Samples<P::Subpixel>) -> Option<DynamicImage>
-    where
-        P::Subpixel: bytemuck::Pod,
-        DynamicImage: From<ImageBuffer<P, Vec<P::Subpixel>>>,
-    {
-        ImageBuffer::<P, _>::from_raw(w, h, samples.into_vec()).map(DynamicImage::from)
+/// Packs rows of `row` samples below 2^bits into bytes, from the highest bits on; each row begins at a whole byte.
+///
+/// # Errors
+/// If a sample has more bits.
+pub(super) fn pack(samples: &[u8], row: usize, bits: u8) -> Outcome<Vec<u8>> {
+    if let Some(sample) = samples.iter().find(|&&sample| sample >> bits > 0) {
+        return Err(input(format!("a sample is {sample}, which does not fit {bits} bits")));
     }
+    let each = usize::from(8 / bits);
+    let byte = |part: &[u8]| (0..).zip(part).fold(0, |byte, (i, sample)| byte | sample << (8 - bits - i * bits));
+    Ok(samples.chunks(row.max(1)).flat_map(|row| row.chunks(each).map(byte)).collect())
+}
+
+fn png(shape: &[usize], colour: Colour, mut data: Data, maxval: Option<u16>) -> Outcome<Vec<u8>> {
     let size = |n: usize| u32::try_from(n).map_err(|_| input(format!("a side of {n} pixels is too long")));
     let (h, w) = (size(shape[0])?, size(shape[1])?);
-    let name = data.element().name();
-    let picture = match (data, colour) {
-        (Data::U8(v), Colour::Grey) => picture::<image::Luma<u8>>(w, h, v),
-        (Data::U8(v), Colour::GreyAlpha) => picture::<image::LumaA<u8>>(w, h, v),
-        (Data::U8(v), Colour::Rgb) => picture::<image::Rgb<u8>>(w, h, v),
-        (Data::U8(v), Colour::Rgba) => picture::<image::Rgba<u8>>(w, h, v),
-        (Data::U16(v), Colour::Grey) => picture::<image::Luma<u16>>(w, h, v),
-        (Data::U16(v), Colour::GreyAlpha) => picture::<image::LumaA<u16>>(w, h, v),
-        (Data::U16(v), Colour::Rgb) => picture::<image::Rgb<u16>>(w, h, v),
-        (Data::U16(v), Colour::Rgba) => picture::<image::Rgba<u16>>(w, h, v),
-        _ => None,
+    let kind = match colour {
+        Colour::Grey => png::ColorType::Grayscale,
+        Colour::GreyAlpha => png::ColorType::GrayscaleAlpha,
+        Colour::Rgb => png::ColorType::Rgb,
+        Colour::Rgba => png::ColorType::Rgba,
     };
-    let picture = picture.ok_or_else(|| {
-        input(format!("{name} samples cannot be written as a picture of this format"))
-            .help("write .tiff, which holds them, or an array: -o NAME.npy")
-    })?;
-    let mut bytes = Cursor::new(Vec::new());
-    picture.write_to(&mut bytes, ImageFormat::Png).map_err(|e| {
+    let name = data.element().name();
+    let few = few_bits(data.element(), maxval).filter(|_| colour == Colour::Grey);
+    let depth = match (&mut data, few) {
+        (Data::U8(samples), Some(bits)) => {
+            data = pack(samples, shape[1], bits)?.into();
+            match bits {
+                1 => png::BitDepth::One,
+                2 => png::BitDepth::Two,
+                _ => png::BitDepth::Four,
+            }
+        }
+        (Data::U8(_), None) => png::BitDepth::Eight,
+        (Data::U16(samples), _) => {
+            samples.owned().iter_mut().for_each(|sample| *sample = sample.to_be());
+            png::BitDepth::Sixteen
+        }
+        _ => {
+            return Err(input(format!("{name} samples cannot be written as a picture of this format"))
+                .help("write .tiff, which holds them, or an array: -o NAME.npy"));
+        }
+    };
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, w, h);
+    encoder.set_color(kind);
+    encoder.set_depth(depth);
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_filter(png::Filter::Adaptive);
+    let written = encoder.write_header().and_then(|mut writer| {
+        writer.write_image_data(data.native_bytes())?;
+        writer.finish()
+    });
+    written.map_err(|e| {
         input(format!("the picture cannot be encoded: {}", words(e))).help("write .tiff, or an array: -o NAME.npy")
     })?;
-    Ok(bytes.into_inner())
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -450,6 +492,17 @@ mod tests {
         assert_eq!(lost(&jpeg(4)), ["CMYK is read as RGB, without its profile"]);
         assert_eq!(lost(&jpeg(3)), [""; 0]);
         assert_eq!(lost(&jpeg(4)[..15]), [""; 0]);
+    }
+
+    #[test]
+    fn samples_are_packed_by_rows() {
+        assert_eq!(
+            pack(&[1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1], 9, 1).unwrap(),
+            [0xb0, 0x80, 0x40, 0x80]
+        );
+        assert_eq!(pack(&[3, 0, 1, 2, 1], 5, 2).unwrap(), [0xc6, 0x40]);
+        assert_eq!(pack(&[15, 1, 2], 3, 4).unwrap(), [0xf1, 0x20]);
+        assert!(pack(&[2], 1, 1).unwrap_err().render(false, 200).contains("a sample is 2"));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! The formats are those of netpbm's manual pages pbm(5), pgm(5), ppm(5) and pam(5). In a bitmap array, sample 0 is
 //! black and 1 is white, as in netpbm's PGM of maxval 1. The file has the inverse.
 
+use super::image::pack;
 use super::npy::{Stop, read_elements};
-use super::{Array, Colour, Data, Element, Origin, shape_text};
+use super::{Array, Colour, Data, Element, Origin, room, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use std::io::{self, BufRead, Read};
 
@@ -360,10 +361,10 @@ fn pam_colour(kind: &str, depth: u64) -> Outcome<Colour> {
 ///
 /// # Errors
 /// If the format does not support the picture.
-pub fn encode(kind: Kind, shape: &[usize], colour: Colour, data: &Data, maxval: Option<u16>) -> Outcome<Vec<u8>> {
-    let (largest, samples): (u16, Vec<u8>) = match data {
-        Data::U8(v) => (u16::from(u8::MAX), v.to_vec()),
-        Data::U16(v) => (u16::MAX, v.iter().flat_map(|x| x.to_be_bytes()).collect()),
+pub fn encode(kind: Kind, shape: &[usize], colour: Colour, data: Data, maxval: Option<u16>) -> Outcome<Vec<u8>> {
+    let largest: u16 = match &data {
+        Data::U8(_) => u8::MAX.into(),
+        Data::U16(_) => u16::MAX,
         other => {
             let name = other.element().name();
             return Err(input(format!("{name} samples cannot be written as PBM, PGM, PPM or PAM"))
@@ -379,10 +380,8 @@ pub fn encode(kind: Kind, shape: &[usize], colour: Colour, data: &Data, maxval: 
     let refuse = |what: &str, help: &str| Err(input(what).help(help));
     let header = match (kind, colour) {
         (Kind::Pbm, Colour::Grey) if maxval == 1 => {
-            let rows = samples.chunks(w).flat_map(|row| {
-                row.chunks(8).map(|bits| bits.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b ^ 1) << (7 - i)))
-            });
-            return Ok(format!("P4\n{w} {h}\n").into_bytes().into_iter().chain(rows).collect());
+            let white: Vec<u8> = data.native_bytes().iter().map(|b| b ^ 1).collect();
+            return Ok([format!("P4\n{w} {h}\n").into_bytes(), pack(&white, w, 1)?].concat());
         }
         (Kind::Pgm, Colour::Grey) => format!("P5\n{w} {h}\n{maxval}\n"),
         (Kind::Ppm, Colour::Rgb) => format!("P6\n{w} {h}\n{maxval}\n"),
@@ -396,7 +395,13 @@ pub fn encode(kind: Kind, shape: &[usize], colour: Colour, data: &Data, maxval: 
         (Kind::Pgm, _) => return refuse("PGM is grey, but the picture has colours", "write .ppm, .png or .tiff"),
         (Kind::Ppm, _) => return refuse("PPM has three colours, but the picture is grey", "write .pgm, .png or .tiff"),
     };
-    Ok([header.into_bytes(), samples].concat())
+    let mut file = room(header.len() + data.native_bytes().len())?;
+    file.extend(header.into_bytes());
+    match data {
+        Data::U16(v) => v.iter().for_each(|x| file.extend(x.to_be_bytes())),
+        other => file.extend(other.native_bytes()),
+    }
+    Ok(file)
 }
 
 #[cfg(test)]

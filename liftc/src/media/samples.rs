@@ -1,5 +1,7 @@
 //! Samples in owned memory or in a mapped file.
 
+use super::room;
+use crate::failure::Outcome;
 use bytemuck::Pod;
 use std::fmt;
 use std::fs::File;
@@ -9,6 +11,9 @@ use std::sync::Arc;
 
 /// Length of a part of mapped samples in bytes.
 const PART: usize = 1 << 20;
+
+/// Length of a part of owned samples in bytes, freed at once.
+const OWNED_PART: usize = 4 << 20;
 
 /// Samples of one type, owned or mapped.
 ///
@@ -43,13 +48,45 @@ impl<T: Pod> Samples<T> {
     }
 
     /// Owned samples; mapped ones are copied.
-    pub fn into_vec(self) -> Vec<T> {
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn into_vec(self) -> Outcome<Vec<T>> {
         match self.0 {
-            Place::Owned(samples) => samples,
+            Place::Owned(samples) => Ok(samples),
             Place::Mapped(..) => {
-                let mut copy = Vec::with_capacity(self.len());
+                let mut copy = room(self.len())?;
                 self.parts().for_each(|part| copy.extend_from_slice(part));
-                copy
+                Ok(copy)
+            }
+        }
+    }
+
+    /// Calls `each` with all parts of the samples and the index of each part's first sample, in any order. The memory
+    /// of a part is freed before the next one is asked for.
+    ///
+    /// # Errors
+    /// The first error of `each`.
+    pub fn consume(self, mut each: impl FnMut(usize, &[T]) -> Outcome) -> Outcome {
+        match self.0 {
+            // Allocators shorten a vector in place, so parts are taken from its end.
+            Place::Owned(mut samples) => {
+                let length = (OWNED_PART / size_of::<T>()).max(1);
+                while !samples.is_empty() {
+                    let start = (samples.len() - 1) / length * length;
+                    each(start, &samples[start..])?;
+                    samples.truncate(start);
+                    samples.shrink_to_fit();
+                }
+                Ok(())
+            }
+            Place::Mapped(..) => {
+                let mut start = 0;
+                self.parts().try_for_each(|part| {
+                    each(start, part)?;
+                    start += part.len();
+                    Ok(())
+                })
             }
         }
     }
@@ -138,7 +175,7 @@ mod tests {
         assert!(samples.is_mapped());
         let expected: Vec<u16> = bytes[4..].chunks(2).map(|b| u16::from_ne_bytes([b[0], b[1]])).collect();
         assert_eq!(&samples[..], expected);
-        assert_eq!(samples.clone().into_vec(), expected);
+        assert_eq!(samples.clone().into_vec().unwrap(), expected);
         assert_eq!(&samples[..], expected, "released pages are loaded again");
         assert_eq!(samples, Samples::from(expected));
         assert!(Samples::<u16>::map(&file, 5, 4).unwrap().is_none(), "not aligned");
@@ -156,6 +193,20 @@ mod tests {
             assert!(found == bytes[64..]);
         }
         assert_eq!(samples.parts().count(), 3);
-        assert!(bytemuck::cast_slice::<u16, u8>(&samples.into_vec()) == &bytes[64..]);
+        let owned = samples.clone().into_vec().unwrap();
+        assert!(bytemuck::cast_slice::<u16, u8>(&owned) == &bytes[64..]);
+        for (samples, count) in [(samples, 3), (owned.repeat(20).into(), 13)] {
+            let whole = samples.to_vec();
+            let (mut found, mut parts) = (vec![0; whole.len()], 0);
+            samples
+                .consume(|at, part| {
+                    found[at..at + part.len()].copy_from_slice(part);
+                    parts += 1;
+                    Ok(())
+                })
+                .unwrap();
+            assert!(found == whole);
+            assert_eq!(parts, count);
+        }
     }
 }

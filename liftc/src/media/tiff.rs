@@ -1,7 +1,7 @@
 //! TIFF and BigTIFF: pages of one shape as a stack, of any element type.
 
-use super::image::{too_large, words};
-use super::{Array, Colour, Data, Origin, Remarks, jpeg, shape_text};
+use super::image::{few_bits, pack, too_large, white_of_few, words};
+use super::{Array, Colour, Data, Origin, Remarks, jpeg, room, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use ::tiff::encoder::{TiffEncoder, TiffKind};
@@ -39,6 +39,8 @@ struct Page {
     colour: Colour,
     /// Whether colours are already multiplied by alpha.
     premultiplied: bool,
+    /// White level of samples of less than 8 bits.
+    maxval: Option<u16>,
     data: Data,
 }
 
@@ -87,7 +89,7 @@ pub fn read<R: BufRead + Seek>(reader: R, ask: Ask) -> Outcome<Array> {
         number += 1;
         decoder.next_image().map_err(|e| undecodable(&e, bytes, most).at(format!("page {number}")))?;
     }
-    let Some(Page { size: [height, width], colour, premultiplied, data }) = whole else {
+    let Some(Page { size: [height, width], colour, premultiplied, maxval, data }) = whole else {
         return Err(input("has no pages"));
     };
     if let Some(images) = said.and_then(|t| imagej_images(&t)).filter(|&n| n > pages as u64) {
@@ -96,8 +98,7 @@ pub fn read<R: BufRead + Seek>(reader: R, ask: Ask) -> Outcome<Array> {
     let stack = pages > 1;
     let channels = (colour != Colour::Grey).then(|| colour.channels());
     let shape = stack.then_some(pages).into_iter().chain([height, width]).chain(channels).collect();
-    let origin =
-        Origin::Image { format: "tiff".into(), colour, element: data.element(), maxval: None, stack, premultiplied };
+    let origin = Origin::Image { format: "tiff".into(), colour, element: data.element(), maxval, stack, premultiplied };
     let (notes, lost) = remarks.into_parts();
     Ok(Array { shape, data, origin, notes, lost })
 }
@@ -109,12 +110,14 @@ fn append(mut whole: Page, page: Page, number: usize) -> Outcome<Page> {
         let channels = page.colour.channels();
         let channels = if channels > 1 { format!(" × {channels}") } else { String::new() };
         let alpha = if page.premultiplied { ", premultiplied" } else { "" };
-        format!("{height} × {width}{channels} {}{alpha}", page.data.element().name())
+        let white = page.maxval.map_or(String::new(), |white| format!(" with white at {white}"));
+        format!("{height} × {width}{channels} {}{white}{alpha}", page.data.element().name())
     };
     let kinds = [kind(&whole), kind(&page)];
     if whole.size != page.size
         || whole.colour != page.colour
         || whole.premultiplied != page.premultiplied
+        || whole.maxval != page.maxval
         || !whole.data.append(page.data)
     {
         let [first, this] = kinds;
@@ -205,9 +208,10 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
         data = data.interleaved(planes);
     }
     let bits = kind.bit_depth();
-    if let (1 | 2 | 4, Data::U8(v)) = (bits, &data) {
-        data = expand(v, size, bits).into();
-        remarks.note(super::image::few_bits(bits.into()));
+    let mut maxval = None;
+    if let (Some(white), Data::U8(v)) = (white_of_few(bits), &data) {
+        data = unpack(v, size[1] * usize::from(kind.num_samples()), bits).into();
+        maxval = Some(white);
     }
     if let ColorType::CMYK(_) = kind {
         data = match data {
@@ -241,7 +245,7 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
     if let Some(turned) = unsigned(decoder, Tag::Orientation).filter(|o| (2..=8).contains(o)) {
         remarks.note(super::image::orientation(turned));
     }
-    Ok(Page { size, colour, premultiplied, data })
+    Ok(Page { size, colour, premultiplied, maxval, data })
 }
 
 /// Compression of JPEG strips and tiles.
@@ -335,15 +339,14 @@ fn unsupported(error: &TiffUnsupportedError) -> Failure {
     }
 }
 
-/// Expands samples of 1, 2 or 4 bits, in rows of whole bytes, to bytes with the same white.
-fn expand(packed: &[u8], [_, width]: [usize; 2], bits: u8) -> Vec<u8> {
+/// Unpacks samples of 1, 2 or 4 bits, in rows of whole bytes, to bytes.
+fn unpack(packed: &[u8], row: usize, bits: u8) -> Vec<u8> {
     let (bits, each) = (usize::from(bits), 8 / usize::from(bits));
-    let white = (1 << bits) - 1;
-    let row = |row: &[u8]| {
-        let sample = |x: usize| (usize::from(row[x / each]) >> (8 - bits - x % each * bits) & white) * 255 / white;
-        (0..width).map(|x| sample(x) as u8).collect::<Vec<_>>()
+    let samples = |bytes: &[u8]| {
+        let sample = |x: usize| bytes[x / each] >> (8 - bits - x % each * bits) & ((1 << bits) - 1);
+        (0..row).map(sample).collect::<Vec<_>>()
     };
-    packed.chunks((width * bits).div_ceil(8)).flat_map(row).collect()
+    packed.chunks((row * bits).div_ceil(8)).flat_map(samples).collect()
 }
 
 /// Converts CMYK to RGB: each colour is the light that neither its ink nor black absorbs.
@@ -356,24 +359,43 @@ fn cmyk<T: Copy>(samples: &[T], white: u64, wide: impl Fn(T) -> u64, narrow: imp
     pixels.iter().flat_map(light).collect()
 }
 
-/// Encodes a picture, or with `stack` the pictures along axis 0, without compression; long files are BigTIFF.
+/// Parts of a picture besides its colours and samples.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// Whether axis 0 counts pages.
+    pub stack: bool,
+    /// Whether colours are already multiplied by alpha.
+    pub premultiplied: bool,
+    /// White level, if not the largest value of the type.
+    pub maxval: Option<u16>,
+}
+
+/// Encodes a picture, or a stack of them, without compression; long files are BigTIFF.
 ///
 /// # Errors
 /// If a side exceeds the limit of TIFF.
-pub fn encode(shape: &[usize], colour: Colour, data: &Data, stack: bool, premultiplied: bool) -> Outcome<Vec<u8>> {
+pub fn encode(shape: &[usize], colour: Colour, mut data: Data, kind: Kind) -> Outcome<Vec<u8>> {
+    let Kind { stack, premultiplied, maxval } = kind;
     let alpha = if premultiplied { 1u16 } else { 2 };
-    let samples = data.native_bytes();
     let pages = if stack { shape[0] } else { 1 };
     let [height, width] = [0, 1].map(|axis| u32::try_from(shape[axis + usize::from(stack)]));
     let (Ok(height), Ok(width)) = (height, width) else {
         return Err(input(format!("a picture of {} is too large for a TIFF", shape_text(shape))));
     };
-    let mut out = Cursor::new(Vec::with_capacity(samples.len() + (pages << 9)));
+    let mut bits = 8 * data.element().bytes() as u16;
+    let few = few_bits(data.element(), maxval).filter(|_| colour == Colour::Grey);
+    if let (Some(few), Data::U8(v)) = (few, &data) {
+        data = pack(v, width as usize, few)?.into();
+        bits = few.into();
+    }
+    let samples = data.native_bytes();
+    let mut out = Cursor::new(room(samples.len() + (pages << 9))?);
     // Everything other than samples takes less than a hundredth.
     let result = if samples.len() as u64 > (4 << 30) / 100 * 99 - (pages as u64 * 1024) {
-        TiffEncoder::new_big(&mut out).and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), data))
+        TiffEncoder::new_big(&mut out)
+            .and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), bits, &data))
     } else {
-        TiffEncoder::new(&mut out).and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), data))
+        TiffEncoder::new(&mut out).and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), bits, &data))
     };
     result.map_err(|e| input(format!("the picture cannot be encoded: {}", words(e))))?;
     Ok(out.into_inner())
@@ -384,12 +406,13 @@ fn write_pages<K: TiffKind>(
     [height, width]: [u32; 2],
     pages: usize,
     (colour, alpha): (Colour, u16),
+    bits: u16,
     data: &Data,
 ) -> TiffResult<()> {
     let element = data.element();
     let samples = data.native_bytes();
     let channels = colour.channels();
-    let row = width as usize * channels * element.bytes();
+    let row = (width as usize * channels * usize::from(bits)).div_ceil(8);
     let rows = (STRIP / row).clamp(1, height as usize);
     let format: u16 = match element.code().as_bytes()[0] {
         b'u' => 1,
@@ -405,7 +428,7 @@ fn write_pages<K: TiffKind>(
         }
         directory.write_tag(Tag::ImageWidth, width)?;
         directory.write_tag(Tag::ImageLength, height)?;
-        directory.write_tag(Tag::BitsPerSample, &vec![8 * element.bytes() as u16; channels][..])?;
+        directory.write_tag(Tag::BitsPerSample, &vec![bits; channels][..])?;
         directory.write_tag(Tag::Compression, 1u16)?;
         let grey = matches!(colour, Colour::Grey | Colour::GreyAlpha);
         directory.write_tag(Tag::PhotometricInterpretation, if grey { 1u16 } else { 2 })?;
