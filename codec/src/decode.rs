@@ -310,7 +310,7 @@ impl<'a> Decoder<'a> {
             }
         };
         let image = transform.synthesise(&self.header, &planes, level)?;
-        let image = if self.region.is_some() { image.part(window.at_level(level)) } else { image };
+        let image = if self.region.is_some() { image.part(window.at_level(level))? } else { image };
         Ok(Picture { image, complete })
     }
 

@@ -1,5 +1,6 @@
 //! Pictures, as the codec takes and returns them.
 
+use crate::budget;
 use crate::error::CodecError;
 use lifting::threads;
 use std::ops::Range;
@@ -61,14 +62,18 @@ impl Image {
     }
 
     /// The given rows and columns of the picture.
-    pub(crate) fn part(&self, [rows, columns]: [Range<usize>; 2]) -> Image {
+    ///
+    /// # Errors
+    /// [`CodecError::Memory`].
+    pub(crate) fn part(&self, [rows, columns]: [Range<usize>; 2]) -> Result<Image, CodecError> {
         let Image { components, bits, signed, .. } = *self;
         let row = |y: usize| {
             let at = (y * self.width + columns.start) * components;
             &self.samples[at..at + columns.len() * components]
         };
-        let samples = rows.clone().flat_map(row).copied().collect();
-        Image { height: rows.len(), width: columns.len(), components, bits, signed, samples }
+        let mut samples = budget::room(rows.len() * columns.len() * components, "samples")?;
+        rows.clone().for_each(|y| samples.extend_from_slice(row(y)));
+        Ok(Image { height: rows.len(), width: columns.len(), components, bits, signed, samples })
     }
 
     /// Peak signal-to-noise ratio to another picture of the same format, in dB; infinite if they are equal. The peak is

@@ -2,6 +2,7 @@
 
 use crate::bands::{Band, Place};
 use crate::block::{self, Encoded, Prefix};
+use crate::budget;
 use crate::encode::{Codec, Target};
 use crate::error::CodecError;
 use crate::header::{self, Header, band_count};
@@ -55,7 +56,7 @@ impl<'a, T: Lane> Job<'a, T> {
     pub fn run(&self) -> Result<Vec<u8>, CodecError> {
         match self.codec.target {
             Target::Lossless => self.stream(&self.lossless()),
-            Target::Quality(quality) => self.stream(&self.quantised(self.step_of(quality))),
+            Target::Quality(quality) => self.stream(&self.quantised(self.step_of(quality))?),
             Target::Psnr(decibels) => self.stream(&self.of_psnr(decibels)?),
             Target::BitsPerPixel(bits) => self.of_bytes(search::bytes_of(self.image, bits)),
         }
@@ -65,7 +66,7 @@ impl<'a, T: Lane> Job<'a, T> {
     pub fn symbols(&self) -> Result<Vec<block::Counts>, CodecError> {
         let quantised = match self.codec.target {
             Target::Lossless => self.lossless(),
-            Target::Quality(quality) => self.quantised(self.step_of(quality)),
+            Target::Quality(quality) => self.quantised(self.step_of(quality))?,
             Target::Psnr(decibels) => self.of_psnr(decibels)?,
             Target::BitsPerPixel(bits) => return Err(CodecError::SymbolsOfRate { bits }),
         };
@@ -112,7 +113,10 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     /// Quantises all bands so that each affects the picture as `step` does in a band of norm 1.
-    fn quantised(&self, step: f64) -> Quantised<'_> {
+    ///
+    /// # Errors
+    /// [`CodecError::Memory`].
+    fn quantised(&self, step: f64) -> Result<Quantised<'_>, CodecError> {
         let each = band_count(self.codec.levels);
         let of_component = |c: usize| self.tiles.iter().flatten().map(move |band| (c, band));
         let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
@@ -121,16 +125,22 @@ impl<'a, T: Lane> Job<'a, T> {
         let quantised = threads::map(&all, |&(component, band)| {
             let step = step_of(component, band);
             let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
-            let values = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
+            let coefficients = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
+            let count = band.shape[0] * band.shape[1];
+            let mut indices = budget::room(count, "quantised coefficients")?;
             if is_whole && step == Step::ONE {
-                return (Excess::default(), values.map(|c| c.integer()).collect());
+                indices.extend(coefficients.map(|c| c.integer()));
+                return Ok((Excess::default(), indices));
             }
             let inverse = step.inverse();
-            let values: Vec<f32> = values.map(|c| c.single() * inverse).collect();
-            let indices = quantise::indices(&values, band.shape[1]);
-            (Excess::of(&values, &indices), indices)
+            let mut values: Vec<f32> = budget::room(count, "coefficients in steps")?;
+            values.extend(coefficients.map(|c| c.single() * inverse));
+            indices.extend(quantise::indices(&values, band.shape[1]));
+            Ok((Excess::of(&values, &indices), indices))
         });
-        let mut indices: Vec<Vec<i32>> = self.coefficients.iter().map(|plane| vec![0; plane.len()]).collect();
+        let quantised: Vec<(Excess, Vec<i32>)> = quantised.into_iter().collect::<Result<_, CodecError>>()?;
+        let zeros = |plane: &Vec<T>| budget::zeros(plane.len(), "quantised coefficients");
+        let mut indices: Vec<Vec<i32>> = self.coefficients.iter().map(zeros).collect::<Result<_, _>>()?;
         for ((component, band), (_, block)) in all.iter().zip(&quantised) {
             for (y, row) in block.chunks(band.shape[1].max(1)).enumerate() {
                 indices[*component][band.start + y * band.stride..][..row.len()].copy_from_slice(row);
@@ -144,13 +154,13 @@ impl<'a, T: Lane> Job<'a, T> {
             let step = step_of(component, &self.tiles[0][band]);
             Quantiser { step, offset: (0..tiles).map(of_tile).fold(Excess::default(), Excess::and).offset() }
         });
-        Quantised { quantisers: Some(quantisers.collect()), indices: indices.into() }
+        Ok(Quantised { quantisers: Some(quantisers.collect()), indices: indices.into() })
     }
 
     /// Coarsest quantisation that reaches the wanted PSNR.
     fn of_psnr(&self, wanted: f64) -> Result<Quantised<'_>, CodecError> {
         search::of_psnr(self.codec, self.image, wanted, |step| {
-            let quantised = self.quantised(step);
+            let quantised = self.quantised(step)?;
             let psnr = self.picture(&quantised)?.psnr(self.image);
             let finest = search::is_finest(quantised.quantisers.iter().flatten());
             Ok(Trial { psnr, finest, result: quantised })
@@ -159,13 +169,14 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// Best stream of at most `bytes` bytes, approximately.
     fn of_bytes(&self, bytes: u64) -> Result<Vec<u8>, CodecError> {
-        search::of_bytes(self.image, bytes, |step| self.stream(&self.quantised(step)))
+        search::of_bytes(self.image, bytes, |step| self.stream(&self.quantised(step)?))
     }
 
     /// Picture that a decoder reconstructs.
     fn picture(&self, quantised: &Quantised<'_>) -> Result<Image, CodecError> {
         let header = self.header(quantised, None);
-        let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect();
+        let zeros = |plane: &Vec<T>| budget::zeros(plane.len(), "coefficients");
+        let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(zeros).collect::<Result<_, _>>()?;
         for (component, plane) in planes.iter_mut().enumerate() {
             for (i, band) in self.tiles.iter().flat_map(|bands| bands.iter().enumerate()) {
                 let quantiser = header.quantiser(component, i);

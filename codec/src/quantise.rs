@@ -74,8 +74,8 @@ pub const NEXT: f32 = 0.42;
 pub const LARGEST: f32 = 2_147_483_520.0;
 
 /// Rate-aware indices of a band's coefficients, which are given in steps and in rows of `width`.
-pub fn indices(values: &[f32], width: usize) -> Vec<i32> {
-    let one = |(at, &value): (usize, &f32)| {
+pub fn indices(values: &[f32], width: usize) -> impl Iterator<Item = i32> {
+    let one = move |(at, &value): (usize, &f32)| {
         let size = value.abs();
         let magnitude = match size {
             _ if size.is_nan() || size < FIRST[FIRST.len() - 1] => 0,
@@ -87,7 +87,7 @@ pub fn indices(values: &[f32], width: usize) -> Vec<i32> {
         };
         if value < 0.0 { -magnitude } else { magnitude }
     };
-    values.iter().enumerate().map(one).collect()
+    values.iter().enumerate().map(one)
 }
 
 /// Sum of the 8 neighbours' magnitudes, each at most 2.
@@ -165,6 +165,7 @@ mod tests {
     fn isolated_coefficients_have_a_larger_threshold() {
         let mut values = vec![0.0; 15];
         values[7] = -0.9;
+        let indices = |values: &[f32], width| indices(values, width).collect::<Vec<_>>();
         assert_eq!(indices(&values, 5), vec![0; 15]);
         (values[1], values[13]) = (1.5, 3.7);
         assert_eq!(indices(&values, 5), [0, 1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 4, 0]);

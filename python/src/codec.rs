@@ -5,11 +5,15 @@ use crate::array::Array;
 use crate::scheme::Scheme;
 use lifting_codec::block::Passes;
 use lifting_codec::{Codec, CodecError, Decoder, Image, Region, Target};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 fn codec_error(error: CodecError) -> PyErr {
-    LiftingError::new_err(error.to_string())
+    match error {
+        CodecError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => LiftingError::new_err(error.to_string()),
+    }
 }
 
 /// The stream of an image: an int32 array of shape (height, width, components). `target` is `lossless`, `psnr`, `bpp`
@@ -47,7 +51,12 @@ pub fn encode<'py>(
         _ => return Err(LiftingError::new_err(format!("invalid number of passes {passes}: choose 2 or 3"))),
     };
     // SAFETY: the Python wrapper made the array and shares it with nobody.
-    let samples = unsafe { array.slice("the image") }?.to_vec();
+    let shared = unsafe { array.slice("the image") }?;
+    let mut samples = Vec::new();
+    let bytes = size_of_val(shared);
+    let short = |_| codec_error(CodecError::Memory { what: "samples", bytes: bytes as u128 });
+    samples.try_reserve_exact(shared.len()).map_err(short)?;
+    samples.extend_from_slice(shared);
     let image = Image { height, width, components, bits, signed, samples };
     let builder = Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).fast(fast);
     let builder = builder.colour(colour).layers(layers);

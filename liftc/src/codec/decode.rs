@@ -4,9 +4,10 @@ use super::read;
 use crate::cli::DecodeArgs;
 use crate::failure::{Outcome, input, usage};
 use crate::media::image::{self, Picture};
-use crate::media::{self, ArrayFormat, Data, shape_text};
+use crate::media::{self, ArrayFormat, Data, Samples, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::{named, note};
+use bytemuck::Pod;
 use lifting::Device;
 use lifting_codec::{CodecError, Decoder, Image};
 use std::path::Path;
@@ -52,8 +53,8 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     if !picture.complete {
         note(args.quiet, &format!("{place}: the stream ends early, and missing coefficients are 0"));
     }
-    let Image { components, bits, signed, .. } = picture.image;
-    let (shape, data) = array(&picture.image);
+    let lifting_codec::Format { components, bits, signed, .. } = picture.image.format();
+    let (shape, data) = array(picture.image).map_err(|f| f.at(&place))?;
     match format {
         Output::Array(format) => write_file(output, |w| media::write_array(w, format, &shape, &data, None))?,
         Output::Picture(format) => {
@@ -85,17 +86,31 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
 }
 
 /// Picture as an array: its shape, with an axis for several components, and samples of the type that holds them.
-pub fn array(image: &Image) -> (Vec<usize>, Data) {
-    let Image { height, width, components, bits, signed, samples } = image;
-    let mut shape = vec![*height, *width];
-    if *components > 1 {
-        shape.push(*components);
+///
+/// # Errors
+/// If memory is short.
+pub fn array(image: Image) -> Outcome<(Vec<usize>, Data)> {
+    fn narrowed<T: Pod + Default>(samples: Vec<i32>, narrow: impl Fn(i32) -> T) -> Outcome<Data>
+    where
+        Data: From<Vec<T>>,
+    {
+        let mut elements = media::zeros(samples.len())?;
+        Samples::from(samples).consume(|at, part| {
+            elements[at..].iter_mut().zip(part).for_each(|(element, &s)| *element = narrow(s));
+            Ok(())
+        })?;
+        Ok(elements.into())
     }
-    let data = match (*bits > 8, signed) {
-        (false, false) => samples.iter().map(|&s| s as u8).collect::<Vec<_>>().into(),
-        (false, true) => samples.iter().map(|&s| s as i8).collect::<Vec<_>>().into(),
-        (true, false) => samples.iter().map(|&s| s as u16).collect::<Vec<_>>().into(),
-        (true, true) => samples.iter().map(|&s| s as i16).collect::<Vec<_>>().into(),
+    let Image { height, width, components, bits, signed, samples } = image;
+    let mut shape = vec![height, width];
+    if components > 1 {
+        shape.push(components);
+    }
+    let data = match (bits > 8, signed) {
+        (false, false) => narrowed(samples, |s| s as u8),
+        (false, true) => narrowed(samples, |s| s as i8),
+        (true, false) => narrowed(samples, |s| s as u16),
+        (true, true) => narrowed(samples, |s| s as i16),
     };
-    (shape, data)
+    Ok((shape, data?))
 }

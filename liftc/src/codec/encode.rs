@@ -2,7 +2,7 @@
 
 use crate::cli::{ColourArg, EncodeArgs};
 use crate::failure::{Outcome, input, usage};
-use crate::media::{self, Array, Ask, Data, Origin, PREMULTIPLIED, shape_text};
+use crate::media::{self, Array, Ask, Data, Origin, PREMULTIPLIED, Samples, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::note;
 use crate::{warn, wavelet};
@@ -159,6 +159,16 @@ fn check_axes(array: &Array) -> Outcome {
     Err(input(format!("{shape} means {last} components of each pixel: rows × columns × components")).help(help))
 }
 
+/// Samples of 32 bits; the others are freed meanwhile.
+fn widened<T: bytemuck::Pod + Into<i32>>(narrow: Samples<T>) -> Outcome<Vec<i32>> {
+    let mut samples = media::zeros(narrow.len())?;
+    narrow.consume(|at, part| {
+        samples[at..].iter_mut().zip(part).for_each(|(sample, &s)| *sample = s.into());
+        Ok(())
+    })?;
+    Ok(samples)
+}
+
 /// Array as a picture, and whether its first three components are colours.
 pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> {
     let Array { shape, data, origin, .. } = array;
@@ -176,10 +186,10 @@ pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> 
     };
     let element = data.element();
     let (bits, signed, samples): (u32, bool, Vec<i32>) = match data {
-        Data::U8(v) => (8, false, v.iter().map(|&s| s.into()).collect()),
-        Data::I8(v) => (8, true, v.iter().map(|&s| s.into()).collect()),
-        Data::U16(v) => (16, false, v.iter().map(|&s| s.into()).collect()),
-        Data::I16(v) => (16, true, v.iter().map(|&s| s.into()).collect()),
+        Data::U8(v) => (8, false, widened(v)?),
+        Data::I8(v) => (8, true, widened(v)?),
+        Data::U16(v) => (16, false, widened(v)?),
+        Data::I16(v) => (16, true, widened(v)?),
         _ => {
             let text = format!("has {} samples: only integers of 8 and 16 bits can be encoded", element.name());
             return Err(input(text).help(match element.is_real() {

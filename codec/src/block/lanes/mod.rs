@@ -405,6 +405,8 @@ fn encode_body<V: Vector>(ready: &mut Ready, class: u8, sharing: u8, table: &Tab
     while !tail.is_empty() {
         words.push(tail.take(16));
     }
+    // All blocks of a picture are held until the stream is written.
+    words.shrink_to_fit();
     Encoded { planes: block.planes, mode: Mode::Coded { class, sharing }, words }
 }
 
