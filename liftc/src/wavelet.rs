@@ -163,6 +163,24 @@ pub fn resolve(text: &str) -> Outcome<Named> {
     }
 }
 
+/// Wavelets for axes and levels that a word names, as in `legall53,dd137+s_transform`: commas separate axes, and plus
+/// signs the levels of an axis, the finest first. A file whose name has these characters is one wavelet.
+pub fn resolve_lists(text: &str) -> Outcome<Vec<Vec<Named>>> {
+    let path = match word(text) {
+        Word::File(path, _) => path,
+        Word::Catalogue(name) => name.into(),
+    };
+    if !text.contains([',', '+']) || path.exists() {
+        return Ok(vec![vec![resolve_one(text)?]]);
+    }
+    let one = |word: &str| match word.trim() {
+        "" => Err(usage(format!("-w {text}: a name is missing between separators"))
+            .help("write a wavelet for each axis, as in legall53,dd137, and for levels, as in dd137+s_transform")),
+        word => resolve_one(word),
+    };
+    text.split(',').map(|levels| levels.split('+').map(one).collect()).collect()
+}
+
 /// Single wavelet that the word names.
 pub fn resolve_one(text: &str) -> Outcome<Named> {
     let named = resolve(text)?;

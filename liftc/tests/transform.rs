@@ -412,3 +412,48 @@ fn npz_archives() {
     bench.write("cut.npz", &cut[..cut.len() / 2]);
     bench.run("transform cut.npz -w dd137 -o c.npy").fails(1, "is not a readable .npz file");
 }
+
+/// A wavelet for each axis, and for each level of an axis: the same coefficients as single transforms in order, and the
+/// sidecar has all wavelets.
+#[test]
+fn a_wavelet_for_each_axis_and_level() {
+    let bench = Bench::new();
+    let samples = |i: u64| pattern(i as usize) as i16 >> 4;
+    bench.write("a.npy", npy_i16("(24, 38)", (0..24 * 38).map(samples)));
+    bench.write("mine.lift", "wavelet mine { domain integer; boundary edge; odd -= even[0]; even += odd[0] >> 1; }");
+    let run = bench.run("transform a.npy -w legall53,dd137+mine.lift -l 1,1 --sample i32 -o c.npy").ok();
+    assert!(run.stdout.contains("1 × legall53, dd137+mine"), "{}", run.stdout);
+    // One level, the innermost axis first: a plan along each axis.
+    bench.run("transform a.npy -w dd137 --axes 1 --sample i32 -o first.npy").ok();
+    bench.run("transform first.npy -w legall53 --axes 0 -o by_hand.npy").ok();
+    assert_eq!(bench.read("c.npy"), bench.read("by_hand.npy"));
+
+    bench.run("transform a.npy -w legall53,dd137+mine.lift -l 2,3 --picture p.png -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o back.npy").ok();
+    let [a, back] = ["a.npy", "back.npy"].map(|name| liftc::media::read(&bench.path(name), None).unwrap());
+    assert_eq!(a, back);
+    let sidecar = String::from_utf8(bench.read("c.npy.json")).unwrap();
+    for part in ["\"version\": 4", "\"boundary\": \"own\"", "wavelet mine", "wavelet dd137", "wavelet legall53"] {
+        assert!(sidecar.contains(part), "no {part} in {sidecar}");
+    }
+    // One list for all axes, and one rule for all wavelets.
+    bench.run("transform a.npy -w dd137+legall53 -l 2 --boundary zero -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o back.npy").ok();
+    let back = liftc::media::read(&bench.path("back.npy"), None).unwrap();
+    assert_eq!(a, back);
+    // One wavelet stays a sidecar of version 2.
+    bench.run("transform a.npy -w dd137,dd137 -o two.npy").ok();
+    bench.run("transform a.npy -w dd137 -o one.npy").ok();
+    assert_eq!(bench.read("one.npy"), bench.read("two.npy"));
+    assert!(String::from_utf8(bench.read("one.npy.json")).unwrap().contains("\"version\": 2"));
+
+    for (line, code, said) in [
+        ("-w legall53,dd137,haar", 2, "integer and real wavelets do not mix"),
+        ("-w legall53,dd137,dd137", 2, "-w gives 3 wavelets, but 2 axes are transformed: 0, 1"),
+        ("-w legall53,", 2, "a name is missing between separators"),
+        ("-w legall53+dd137 --profile vc2", 2, "--profile vc2 describes one wavelet"),
+    ] {
+        bench.run(&format!("transform a.npy {line} -o no.npy")).fails(code, said);
+    }
+    assert!(!bench.exists("no.npy"));
+}

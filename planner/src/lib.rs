@@ -57,7 +57,7 @@ pub use lifting_codegen::machine::Machine;
 pub use list::{Arg, Array, Launch, List, MOST_LAUNCHES, Placed, Region, Regions, VECTOR};
 pub use lower::{sample_of, scalar_of};
 pub use overlap::Extent;
-pub use problem::{Dims, Extended, MAX_RANK, Problem, contiguous};
+pub use problem::{AxisWavelet, Dims, Extended, MAX_RANK, Problem, contiguous};
 pub use program::Program;
 pub use range::{Exactness, exactness};
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};

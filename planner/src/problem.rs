@@ -23,6 +23,15 @@ pub struct Extended {
     pub is_adjoint: bool,
 }
 
+/// A wavelet of one axis and level, where these differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisWavelet {
+    /// The wavelet.
+    pub scheme: Scheme,
+    /// Its border rule.
+    pub boundary: Boundary,
+}
+
 /// A transform: a scheme on arrays of one shape, with all conventions settled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -50,6 +59,9 @@ pub struct Problem {
     pub doubled_ends: bool,
     /// Lengths of independent tiles along each axis, if the transform has tiles.
     pub tile: Option<Vec<usize>>,
+    /// Wavelets of each axis from the finest level on, if they differ: the last one serves all further levels, and an
+    /// axis without any takes `scheme`. CPUs only.
+    pub wavelets: Vec<Vec<AxisWavelet>>,
 }
 
 impl Problem {
@@ -69,13 +81,25 @@ impl Problem {
             is_adjoint: false,
             doubled_ends: false,
             tile: None,
+            wavelets: Vec::new(),
         }
+    }
+
+    /// Whether axes or levels have wavelets of their own.
+    pub fn is_mixed(&self) -> bool {
+        !self.wavelets.is_empty()
+    }
+
+    /// Wavelet and border rule of an axis at a level; 0 is the finest.
+    pub fn wavelet(&self, axis: usize, level: u32) -> (&Scheme, Boundary) {
+        let own = self.wavelets.get(axis).and_then(|own| own.get(level as usize).or(own.last()));
+        own.map_or((&self.scheme, self.boundary), |own| (&own.scheme, own.boundary))
     }
 
     /// Checks that the problem has an adjoint.
     ///
     /// # Errors
-    /// If the scheme is not linear, or the transform pads by repeating samples.
+    /// If the schemes are not linear, or the transform pads by repeating samples.
     pub fn check_adjoint(&self) -> Result<(), ProgramError> {
         if self.scheme.domain() == Domain::Integer {
             return Err(ProgramError::IntegerAdjoint { wavelet: self.scheme.name().to_owned() });
@@ -88,9 +112,12 @@ impl Problem {
     }
 
     /// The problem whose synthesis is the adjoint of this one's analysis, and whose analysis is that of its synthesis.
-    /// `None` if single taps remain at the borders, or there is no adjoint.
+    /// `None` if single taps remain at the borders, axes or levels differ in their wavelets, or there is no adjoint.
     pub fn adjoint(&self) -> Option<Problem> {
         self.check_adjoint().ok()?;
+        if self.is_mixed() {
+            return None;
+        }
         let doubled_ends = match adjoint::border(self.scheme.steps(), self.boundary) {
             Border::Same => false,
             _ if self.reads_nothing_beyond() => false,

@@ -6,11 +6,12 @@ use crate::error::PlanError;
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::sample::Sample;
 use lifting_codegen::schedule::{Direction, Shape as BlockShape};
-use lifting_dsl::geometry::{Geometry, Layout};
+use lifting_dsl::geometry::{Geometry, GeometryError, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
 use lifting_planner::emit::Fixed;
 use lifting_planner::{
-    Extended, Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Way, Wisdom, WisdomWarning, exactness, source,
+    AxisWavelet, Extended, Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Way, Wisdom, WisdomWarning,
+    exactness, source,
 };
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -46,6 +47,7 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     schedule: Schedule,
     wisdom: Option<Arc<Wisdom>>,
     only: Option<Only>,
+    axis_wavelets: Vec<(usize, Vec<&'a Scheme>)>,
     sample: PhantomData<T>,
 }
 
@@ -63,6 +65,38 @@ fn check_padding(shape: &[usize], padded: &[usize], levels: &[u32]) -> Result<()
         if levels > most {
             let (shape, padded) = (shape.to_vec(), padded.to_vec());
             return Err(PlanError::Padding { shape, padded, axis, length, levels, most });
+        }
+    }
+    Ok(())
+}
+
+/// Name of the wavelet, or names of each transformed axis and level: `legall53, dd137+s_transform`.
+fn names(problem: &Problem) -> String {
+    if !problem.is_mixed() {
+        return problem.scheme.name().to_owned();
+    }
+    let levels = problem.geometry.levels().iter().enumerate().filter(|(_, levels)| **levels > 0);
+    let of_axis = |(axis, _): (usize, &u32)| {
+        let own = &problem.wavelets[axis];
+        let names: Vec<&str> = own.iter().map(|wavelet| wavelet.scheme.name()).collect();
+        if names.is_empty() { problem.scheme.name().to_owned() } else { names.join("+") }
+    };
+    levels.map(of_axis).collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses lengths that a border rule does not allow, at any level.
+fn check_boundaries(problem: &Problem) -> Result<(), PlanError> {
+    let geometry = &problem.geometry;
+    if !problem.is_mixed() {
+        return Ok(geometry.check_boundary(problem.boundary)?);
+    }
+    for level in 0..geometry.depth() {
+        for axis in geometry.axes_at(level) {
+            let length = geometry.level_shape(level)[axis];
+            if problem.wavelet(axis, level).1 == Boundary::Periodic && length % 2 != 0 {
+                let multiple = 1 << geometry.levels()[axis];
+                return Err(GeometryError::OddPeriodic { axis, level, length, multiple }.into());
+            }
         }
     }
     Ok(())
@@ -90,6 +124,7 @@ impl<'a> PlanBuilder<'a> {
             schedule: Schedule::Auto,
             wisdom: None,
             only: None,
+            axis_wavelets: Vec::new(),
             sample: PhantomData,
         }
     }
@@ -99,6 +134,30 @@ impl<'a, T> PlanBuilder<'a, T> {
     /// Lengths of the axes of the data, outermost first: `&[height, width]` for an image. Required.
     pub fn shape(mut self, shape: &[usize]) -> Self {
         self.shape = Some(shape.to_vec());
+        self
+    }
+
+    /// Wavelets of one axis, from the finest level on; the last one serves all further levels. Other axes take the
+    /// builder's wavelet. Samples have one type, so all wavelets are integer ones or all are real. Each wavelet keeps
+    /// its own border rule unless [`PlanBuilder::boundary`] is set. Such plans run on CPUs, without a profile.
+    ///
+    /// ```
+    /// use lifting::{Device, Plan, catalogue};
+    /// // Columns by the 5/3; rows by DD(13,7) at the finest level, and by the S transform at all others.
+    /// let [columns, first, other] = ["legall53", "dd137", "s_transform"].map(catalogue::find);
+    /// let (columns, first, other) = (columns?, first?, other?);
+    /// let builder = Plan::builder(&columns).axis_wavelets(1, &[&first, &other]).shape(&[48, 64]).levels(3);
+    /// let plan = builder.sample::<i16>().build(&Device::cpu())?;
+    /// let image: Vec<i16> = (0..48 * 64).map(|i| i % 251).collect();
+    /// let (mut coefficients, mut back) = (vec![0; image.len()], vec![0; image.len()]);
+    /// plan.forward(&image, &mut coefficients)?;
+    /// plan.inverse(&coefficients, &mut back)?;
+    /// assert_eq!(back, image);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn axis_wavelets(mut self, axis: usize, wavelets: &[&'a Scheme]) -> Self {
+        self.axis_wavelets.retain(|(other, _)| *other != axis);
+        self.axis_wavelets.push((axis, wavelets.to_vec()));
         self
     }
 
@@ -177,6 +236,7 @@ impl<'a, T> PlanBuilder<'a, T> {
             schedule: self.schedule,
             wisdom: self.wisdom,
             only: self.only,
+            axis_wavelets: self.axis_wavelets,
             sample: PhantomData,
         }
     }
@@ -402,7 +462,7 @@ impl<'a, T> PlanBuilder<'a, T> {
         check_padding(&shape, &padded, &levels)?;
         let geometry = if padded == shape { geometry } else { Geometry::new(&padded, &origins, &levels, &order)? };
         let boundary = self.boundary.or_else(|| profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary());
-        geometry.check_boundary(boundary)?;
+        let wavelets = self.wavelets(rank)?;
         let (source_shape, extended) = self.extended.clone().unwrap_or((shape, Vec::new()));
         let problem = Problem {
             boundary,
@@ -416,9 +476,34 @@ impl<'a, T> PlanBuilder<'a, T> {
             doubled_ends: false,
             scheme: scheme.clone(),
             tile: self.tile.clone(),
+            wavelets,
         };
+        check_boundaries(&problem)?;
         problem.check_tiles()?;
         Ok(problem)
+    }
+
+    /// Wavelets of each axis, if they differ from the builder's.
+    fn wavelets(&self, rank: usize) -> Result<Vec<Vec<AxisWavelet>>, PlanError> {
+        if self.axis_wavelets.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Some(format) = self.profile {
+            return Err(PlanError::MixedWith { what: format!("profile {}", format.name()) });
+        }
+        if self.range.is_some() {
+            return Err(PlanError::MixedWith { what: "a range of samples".into() });
+        }
+        let mut all = vec![Vec::new(); rank];
+        for (axis, wavelets) in &self.axis_wavelets {
+            let own = all.get_mut(*axis).ok_or_else(|| PlanError::Axes { axes: vec![*axis], rank })?;
+            let wavelet = |scheme: &&Scheme| AxisWavelet {
+                scheme: (*scheme).clone(),
+                boundary: self.boundary.unwrap_or_else(|| scheme.boundary()),
+            };
+            *own = wavelets.iter().map(wavelet).collect();
+        }
+        Ok(all)
     }
 }
 
@@ -440,7 +525,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
     /// # Errors
     /// As for [`PlanBuilder::build`].
     pub fn cuda_source(&self, multiprocessors: u32) -> Result<String, PlanError> {
-        let problem = self.sampled_problem()?;
+        let problem = self.problem_on("a GPU")?;
         let packed = [contiguous(&problem.source_shape), contiguous(problem.geometry.shape())];
         let (data, coefficients) = self.expected(&problem)?;
         let strided = [data.strides.to_vec(), coefficients.strides.to_vec()];
@@ -462,7 +547,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
     /// # Errors
     /// As for [`PlanBuilder::build`].
     pub fn fixed(&self, name: &str) -> Result<Fixed, PlanError> {
-        let problem = self.sampled_problem()?;
+        let problem = self.problem_on("a file's")?;
         let (data, coefficients) = self.expected(&problem)?;
         let (data, coefficients) = (data.strides.to_vec(), coefficients.strides.to_vec());
         Ok(Fixed { name: name.to_owned(), sample: T::KIND, problem, data, coefficients })
@@ -471,15 +556,27 @@ impl<T: Sample> PlanBuilder<'_, T> {
     /// Checks everything, including what depends on the sample type.
     fn sampled_problem(&self) -> Result<Problem, PlanError> {
         let sample = T::KIND;
-        if self.scheme.domain() != sample.domain() {
-            let wavelet = self.scheme.name().to_owned();
-            return Err(PlanError::Domain { wavelet, domain: self.scheme.domain(), sample });
+        let others = self.axis_wavelets.iter().flat_map(|(_, wavelets)| wavelets.iter().copied());
+        for scheme in std::iter::once(self.scheme).chain(others) {
+            if scheme.domain() != sample.domain() {
+                let wavelet = scheme.name().to_owned();
+                return Err(PlanError::Domain { wavelet, domain: scheme.domain(), sample });
+            }
         }
         let problem = self.problem()?;
         if let (Some(format), shift) = (self.profile, problem.gain_shift)
             && shift as usize + 2 > sample.bytes() * 8
         {
             return Err(PlanError::Gain { format, shift, sample });
+        }
+        Ok(problem)
+    }
+
+    /// The problem for a device that runs one wavelet.
+    fn problem_on(&self, device: &str) -> Result<Problem, PlanError> {
+        let problem = self.sampled_problem()?;
+        if problem.is_mixed() {
+            return Err(PlanError::MixedOn { device: device.into() });
         }
         Ok(problem)
     }
@@ -506,7 +603,10 @@ impl<T> PlanBuilder<'_, T> {
         T: Sample,
     {
         let sample = T::KIND;
-        let problem = Arc::new(self.sampled_problem()?);
+        let problem = Arc::new(match device {
+            Device::Cpu { .. } => self.sampled_problem()?,
+            device => self.problem_on(&device.to_string())?,
+        });
         let exactness = match self.range {
             None => None,
             Some((low, high)) => {
@@ -527,7 +627,7 @@ impl<T> PlanBuilder<'_, T> {
         let planning = Planning { schedule: self.schedule, wisdom, only: self.only };
         let executor = T::executor(device, &problem, [&data, &coefficients], &planning)?;
         let recipe = Recipe {
-            wavelet: self.scheme.name().to_owned(),
+            wavelet: names(&problem),
             sample,
             boundary: problem.boundary,
             profile: self.profile,

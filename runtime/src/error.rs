@@ -74,6 +74,18 @@ pub enum PlanError {
         /// Number of axes of the data.
         rank: usize,
     },
+    /// A setting that describes a single wavelet, in a plan of several.
+    #[error("{what} describes one wavelet, but axes or levels have several: leave out either")]
+    MixedWith {
+        /// The setting.
+        what: String,
+    },
+    /// Several wavelets on a device that runs one.
+    #[error("a wavelet for each axis or level needs the CPU, but the device is {device}: choose the CPU")]
+    MixedOn {
+        /// The device.
+        device: String,
+    },
     /// A gain shift that leaves fewer than 2 bits of the samples.
     #[error("profile {} shifts samples by {shift} bits at every level, too many for {sample} samples", format.name())]
     Gain {

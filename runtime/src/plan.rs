@@ -178,7 +178,19 @@ impl<T: Sample> Plan<T> {
     /// tile. 1 to 20 if the border rule suits the wavelet, many thousands if it does not: coefficients at the borders
     /// are then as many times as large as elsewhere, and so are rounding errors.
     pub fn condition(&self) -> f64 {
-        let of = |Problem { scheme, boundary, geometry, .. }: &Problem| -> f64 {
+        let of = |problem: &Problem| -> f64 {
+            let Problem { scheme, boundary, geometry, .. } = problem;
+            if problem.is_mixed() {
+                let level = |level: u32| -> f64 {
+                    let (shape, origins) = (geometry.level_shape(level), geometry.level_origins(level));
+                    let of_axis = |axis: usize| {
+                        let (scheme, boundary) = problem.wavelet(axis, level);
+                        scheme.condition(boundary, shape[axis], origins[axis], 1)
+                    };
+                    geometry.axes_at(level).into_iter().map(of_axis).product()
+                };
+                return (0..geometry.depth()).map(level).product();
+            }
             let axes = geometry.shape().iter().zip(geometry.origins()).zip(geometry.levels());
             axes.map(|((&length, &origin), &levels)| scheme.condition(*boundary, length, origin, levels)).product()
         };
@@ -346,7 +358,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check_in_place(workspace)?;
         let data = data.target(&self.0.coefficients)?;
-        workspace.fill()?;
+        workspace.grow(self.0.executor.in_place_size())?;
         // SAFETY: a checked view of an exclusive borrow.
         unsafe { self.0.executor.forward_in_place(data, workspace) }
     }
@@ -369,7 +381,7 @@ impl<T: Sample> Plan<T> {
     {
         self.check_in_place(workspace)?;
         let data = data.target(&self.0.coefficients)?;
-        workspace.fill()?;
+        workspace.grow(self.0.executor.in_place_size())?;
         // SAFETY: a checked view of an exclusive borrow.
         unsafe { self.0.executor.inverse_in_place(data, workspace) }
     }

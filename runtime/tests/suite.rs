@@ -5,6 +5,7 @@ mod adjoint;
 mod expansive;
 mod huge;
 mod launches;
+mod mixed;
 mod plan;
 mod schedules;
 mod support;

@@ -12,7 +12,7 @@ fn brain() -> ([usize; 3], Vec<i16>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/brain.npz");
     let array = read(&path, Some("volume")).unwrap_or_else(|e| panic!("{}", e.render(false, 100)));
     let Data::I16(samples) = array.data else { panic!("it holds {:?}", array.data.element()) };
-    (array.shape.try_into().expect("three axes"), samples.into_vec())
+    (array.shape.try_into().expect("three axes"), samples.into_vec().expect("they are in memory"))
 }
 
 /// The part of a volume that begins at `from`.

@@ -16,7 +16,8 @@ pub struct TransformArgs {
     /// Output file, or directory for several inputs; `-` is the standard output
     #[arg(short, long, value_name = "FILE|DIR")]
     pub output: PathBuf,
-    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME; one for each transformed axis as in A,B, or for levels from the
+    /// finest on as in A+B, the last for all further ones
     #[arg(short, long, required_unless_present = "inverse", conflicts_with = "inverse")]
     pub wavelet: Option<String>,
     /// Number of levels, for all transformed axes or for each, as in 3,3,1 [default: 1]

@@ -1,7 +1,7 @@
 //! Conversion between element types of files and sample types of plans.
 
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::media::{Data, Element, Samples, room};
+use crate::media::{Data, Element, Samples, zeros};
 use lifting::{Domain, Sample, SampleType, f16};
 
 /// Sample types that files support: all except `bf16`, which numpy lacks.
@@ -120,6 +120,8 @@ pub fn default_sample(element: Element, domain: Domain, shift: u32) -> Outcome<S
 pub struct Converted<T: Stored> {
     /// Samples; the file's own, if the types match.
     pub samples: Samples<T>,
+    /// Number of samples that are NaN or infinite; `None` if nothing was converted, so nobody counted.
+    pub undefined: Option<usize>,
     /// Losses of the conversion.
     pub notes: Vec<String>,
 }
@@ -135,10 +137,11 @@ fn digits(sample: SampleType) -> u32 {
     }
 }
 
-/// Converts file elements to samples. Overflow is an error, and avoidable rounding is noted.
+/// Converts file elements to samples. Overflow is an error, and avoidable rounding is noted. Elements are freed as their
+/// samples are made.
 pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     let data = match T::from_data(data) {
-        Ok(samples) => return Ok(Converted { samples, notes: Vec::new() }),
+        Ok(samples) => return Ok(Converted { samples, undefined: None, notes: Vec::new() }),
         Err(other) => other,
     };
     let (element, count) = (data.element(), data.len());
@@ -152,7 +155,7 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     };
     let limit = (T::KIND.domain() == Domain::Integer).then(|| i64::MAX >> (64 - 8 * T::KIND.bytes()));
     let digits = digits(T::KIND);
-    let (mut inexact, mut vanished) = (0, 0);
+    let (mut inexact, mut vanished, mut undefined) = (0, 0, 0);
     let mut integer = |x: i64| {
         match limit {
             Some(limit) if x > limit || x < !limit => return refuse(x.to_string()),
@@ -173,19 +176,21 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
             return refuse(format!("{x:e}"));
         }
         vanished += usize::from(x != 0.0 && sample.to_f64() == 0.0);
+        undefined += usize::from(!x.is_finite());
         Ok(sample)
     };
-    let mut samples: Vec<T> = room(count)?;
+    let mut samples: Vec<T> = zeros(count)?;
     macro_rules! each {
         ($v:expr, |$x:ident| $sample:expr) => {
-            for part in $v.parts() {
-                for &$x in part {
-                    samples.push($sample?);
+            $v.consume(|at, part| {
+                for (sample, &$x) in samples[at..].iter_mut().zip(part) {
+                    *sample = $sample?;
                 }
-            }
+                Ok(())
+            })?
         };
     }
-    match &data {
+    match data {
         Data::U8(v) => each!(v, |x| integer(x.into())),
         Data::U16(v) => each!(v, |x| integer(x.into())),
         Data::U32(v) => each!(v, |x| integer(x.into())),
@@ -208,7 +213,7 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     if vanished > 0 {
         notes.push(format!("{vanished} of {count} values are too small for {} samples, and become 0", T::KIND));
     }
-    Ok(Converted { samples: samples.into(), notes })
+    Ok(Converted { samples: samples.into(), undefined: Some(undefined), notes })
 }
 
 /// `1 sample is` or `2 samples are`, as the start of a sentence.
@@ -228,16 +233,18 @@ pub fn undefined_samples<T: Stored>(samples: &[T]) -> Option<String> {
 }
 
 /// Note on coefficients that are NaN or infinite, if any. The cause depends on the number of such samples.
-pub fn not_finite<T: Stored>(undefined_samples: usize, coefficients: &[T]) -> Option<String> {
+pub fn not_finite<T: Stored>(undefined_samples: impl FnOnce() -> usize, coefficients: &[T]) -> Option<String> {
     let (bad, all) = (undefined(coefficients), coefficients.len());
-    match (bad, undefined_samples) {
-        (0, _) => None,
-        (_, 0) => Some(format!(
+    if bad == 0 {
+        return None;
+    }
+    match undefined_samples() {
+        0 => Some(format!(
             "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: their data cannot be \
              restored; choose a wider type with --sample",
             T::KIND
         )),
-        (_, n) => Some(format!(
+        n => Some(format!(
             "{} NaN or infinite, and so {} {bad} of {all} coefficients",
             counted(n, "sample", ["is", "are"]),
             if n == 1 { "becomes" } else { "become" }
@@ -255,8 +262,11 @@ pub struct Restored {
 }
 
 /// Converts samples to file elements: divides by `gain` (1 is exact), rounds and clamps to integers, up to `maxval` if
-/// the file has one.
-pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, maxval: Option<u16>) -> Restored {
+/// the file has one. Samples are freed as their elements are made.
+///
+/// # Errors
+/// If memory is short.
+pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, maxval: Option<u16>) -> Outcome<Restored> {
     let (mut clamped, mut undefined, mut overflowed) = (0, 0, 0);
     let mut whole = |x: T, low: i64, high: i64| -> i64 {
         let high = maxval.map_or(high, |m| high.min(m.into()));
@@ -278,28 +288,28 @@ pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, max
         value
     };
     let same = element_of(T::KIND) == Some(element) && gain == 1.0 && element.is_real();
+    macro_rules! each {
+        ($to:ty, |$x:ident| $element:expr) => {{
+            let mut elements: Vec<$to> = zeros(samples.len())?;
+            Samples::from(samples).consume(|at, part| {
+                elements[at..].iter_mut().zip(part).for_each(|(element, &$x)| *element = $element);
+                Ok(())
+            })?;
+            elements.into()
+        }};
+    }
     let data: Data = match element {
         _ if same => T::into_data(samples),
-        Element::F16 => {
-            let fits = |x: f64| f16::from_f64(x).is_finite();
-            samples.into_iter().map(|x| f16::from_f64(real(x, fits))).collect::<Vec<_>>().into()
-        }
-        Element::F32 => {
-            let fits = |x: f64| (x as f32).is_finite();
-            samples.into_iter().map(|x| real(x, fits) as f32).collect::<Vec<_>>().into()
-        }
-        Element::F64 => samples.into_iter().map(|x| real(x, f64::is_finite)).collect::<Vec<_>>().into(),
-        Element::U8 => samples.into_iter().map(|x| whole(x, 0, 0xff) as u8).collect::<Vec<_>>().into(),
-        Element::U16 => samples.into_iter().map(|x| whole(x, 0, 0xffff) as u16).collect::<Vec<_>>().into(),
-        Element::U32 => samples.into_iter().map(|x| whole(x, 0, 0xffff_ffff) as u32).collect::<Vec<_>>().into(),
-        Element::I8 => samples.into_iter().map(|x| whole(x, -0x80, 0x7f) as i8).collect::<Vec<_>>().into(),
-        Element::I16 => {
-            samples.into_iter().map(|x| whole(x, i16::MIN.into(), i16::MAX.into()) as i16).collect::<Vec<_>>().into()
-        }
-        Element::I32 => {
-            samples.into_iter().map(|x| whole(x, i32::MIN.into(), i32::MAX.into()) as i32).collect::<Vec<_>>().into()
-        }
-        Element::I64 => samples.into_iter().map(|x| whole(x, i64::MIN, i64::MAX)).collect::<Vec<_>>().into(),
+        Element::F16 => each!(f16, |x| f16::from_f64(real(x, |x| f16::from_f64(x).is_finite()))),
+        Element::F32 => each!(f32, |x| real(x, |x| (x as f32).is_finite()) as f32),
+        Element::F64 => each!(f64, |x| real(x, f64::is_finite)),
+        Element::U8 => each!(u8, |x| whole(x, 0, 0xff) as u8),
+        Element::U16 => each!(u16, |x| whole(x, 0, 0xffff) as u16),
+        Element::U32 => each!(u32, |x| whole(x, 0, 0xffff_ffff) as u32),
+        Element::I8 => each!(i8, |x| whole(x, i8::MIN.into(), i8::MAX.into()) as i8),
+        Element::I16 => each!(i16, |x| whole(x, i16::MIN.into(), i16::MAX.into()) as i16),
+        Element::I32 => each!(i32, |x| whole(x, i32::MIN.into(), i32::MAX.into()) as i32),
+        Element::I64 => each!(i64, |x| whole(x, i64::MIN, i64::MAX)),
     };
     let range = match maxval {
         Some(maxval) => format!("0 to {maxval}"),
@@ -312,7 +322,7 @@ pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, max
     ];
     let say = |(n, what): (usize, String)| format!("{} {what}", counted(n, "sample", ["was", "were"]));
     let notes = notes.into_iter().filter(|(n, _)| *n > 0).map(say).collect();
-    Restored { data, notes }
+    Ok(Restored { data, notes })
 }
 
 #[cfg(test)]
@@ -320,8 +330,8 @@ mod tests {
     use super::*;
 
     fn there<T: Stored>(data: impl Into<Data>) -> (Vec<T>, Vec<String>) {
-        let Converted { samples, notes } = to_samples::<T>(data.into()).unwrap();
-        (samples.into_vec(), notes)
+        let Converted { samples, notes, .. } = to_samples::<T>(data.into()).unwrap();
+        (samples.into_vec().unwrap(), notes)
     }
 
     fn refused<T: Stored>(data: impl Into<Data>) -> String {
@@ -329,7 +339,7 @@ mod tests {
     }
 
     fn back<T: Stored>(samples: Vec<T>, element: Element, gain: f64, maxval: Option<u16>) -> (Data, String) {
-        let Restored { data, notes } = from_samples(samples, element, gain, maxval);
+        let Restored { data, notes } = from_samples(samples, element, gain, maxval).unwrap();
         (data, notes.join("; "))
     }
 
@@ -389,11 +399,15 @@ mod tests {
         let (_, notes) = there::<f32>(vec![1e-300f64, 0.0, f64::NAN, f64::INFINITY]);
         assert_eq!(notes, ["1 of 4 values are too small for f32 samples, and become 0"]);
         let whole = [f32::NAN, 1.0];
-        assert!(not_finite(undefined(&whole), &[f32::NAN, 0.0]).unwrap().starts_with("1 sample is NaN"));
+        assert!(not_finite(|| undefined(&whole), &[f32::NAN, 0.0]).unwrap().starts_with("1 sample is NaN"));
         assert_eq!(undefined_samples(&[f64::NAN, 1.0, f64::INFINITY]).unwrap(), "2 samples are NaN or infinite");
         assert_eq!(undefined_samples(&[7i16]), None);
-        assert!(not_finite(0, &[f32::INFINITY]).unwrap().contains("beyond the range of f32"));
-        assert_eq!(not_finite(0, &[2.0f32]), None);
+        assert!(not_finite(|| 0, &[f32::INFINITY]).unwrap().contains("beyond the range of f32"));
+        assert_eq!(not_finite(|| 0, &[2.0f32]), None);
+        let counted = |data: Data| to_samples::<f32>(data).unwrap().undefined;
+        assert_eq!(counted(vec![f64::NAN, 1.0, f64::INFINITY].into()), Some(2));
+        assert_eq!(counted(vec![7u8].into()), Some(0));
+        assert_eq!(counted(vec![f32::NAN].into()), None);
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! `liftc transform`: data to coefficients.
 
 use super::convert::{self, Converted, Stored, dispatch, not_finite, to_samples, undefined};
-use super::sidecar::{Settings, Sidecar, SourceFile};
+use super::sidecar::{Settings, Sidecar, SourceFile, hash_of};
 use super::{Job, is_in_place, levels_text, named, no_plan, note, picture};
 use crate::cli::{OutputFormat, TransformArgs};
 use crate::failure::{Outcome, input, usage};
 use crate::media::{self, Array, ArrayFormat, Ask, image, shape_text};
 use crate::output::{Files, input_name, is_standard, is_stream, output_name, write_file};
 use crate::{warn, wavelet};
-use lifting::{Boundary, Device, Format, Layout, Pad, Plan, SampleType, Scheme};
+use lifting::{Boundary, Device, Domain, Format, Layout, Pad, Plan, SampleType, Scheme};
 use std::path::PathBuf;
 
 /// Settings shared by all inputs.
 pub struct Request {
-    scheme: Scheme,
+    /// Wavelets of each transformed axis from the finest level on, or of all axes.
+    wavelets: Vec<Vec<Scheme>>,
     levels: Vec<u32>,
     origins: Vec<i64>,
     boundary: Option<Boundary>,
@@ -37,13 +38,32 @@ impl Request {
     pub fn new(args: &TransformArgs) -> Outcome<Request> {
         // clap requires one.
         let word = args.wavelet.as_deref().ok_or_else(|| usage("no wavelet: name one with -w"))?;
-        let mut named = wavelet::resolve_one(word)?;
-        warn(&named.source.name, &named.source.text, &named.warnings);
+        let mut lists = Vec::new();
+        for axis in wavelet::resolve_lists(word)? {
+            let mut levels = Vec::new();
+            for mut named in axis {
+                warn(&named.source.name, &named.source.text, &named.warnings);
+                levels.push(named.schemes.remove(0));
+            }
+            lists.push(levels);
+        }
+        let domains = |domain| lists.iter().flatten().any(|scheme| scheme.domain() == domain);
+        if domains(Domain::Integer) && domains(Domain::Real) {
+            return Err(usage(format!(
+                "-w {word}: integer and real wavelets do not mix, because samples have one type"
+            ))
+            .help("choose wavelets of one domain: `liftc list` shows it"));
+        }
+        if let (true, Some(format)) = (lists.len() > 1 || lists[0].len() > 1, args.profile) {
+            let format = format.name();
+            return Err(usage(format!("--profile {format} describes one wavelet, but -w {word} has several"))
+                .help("leave out --profile, or name one wavelet"));
+        }
         if args.sample == Some(SampleType::Bf16) {
             return Err(convert::no_bf16());
         }
         Ok(Request {
-            scheme: named.schemes.remove(0),
+            wavelets: lists,
             levels: if args.levels.is_empty() { vec![1] } else { args.levels.clone() },
             origins: if args.origin.is_empty() { vec![0] } else { args.origin.clone() },
             boundary: args.boundary,
@@ -71,17 +91,23 @@ impl Request {
         };
         let levels = per_axis("-l", &self.levels, &axes, rank)?;
         let origins = per_axis("--origin", &self.origins, &axes, rank)?;
+        let wavelets = match &self.wavelets[..] {
+            [levels] if levels.len() == 1 => Vec::new(),
+            lists => per_axis("-w", lists, &axes, rank)?,
+        };
         let whole =
             |lengths: Vec<usize>| lengths.iter().zip(&array.shape).map(|(&n, &m)| if n == 0 { m } else { n }).collect();
         let tile = self.tile.as_ref().map(|tile| per_axis("--tile", tile, &axes, rank)).transpose()?.map(whole);
-        let gain_shift = self.profile.and_then(|p| self.scheme.profile(p)).map_or(0, |p| p.gain_shift);
+        let scheme = &self.wavelets[0][0];
+        let gain_shift = self.profile.and_then(|p| scheme.profile(p)).map_or(0, |p| p.gain_shift);
         let shift = gain_shift.saturating_mul(levels.iter().copied().max().unwrap_or(0));
         let sample = match self.sample {
             Some(sample) => sample,
-            None => convert::default_sample(array.data.element(), self.scheme.domain(), shift)?,
+            None => convert::default_sample(array.data.element(), scheme.domain(), shift)?,
         };
         Ok(Settings {
-            scheme: self.scheme.clone(),
+            scheme: scheme.clone(),
+            wavelets,
             sample,
             shape: array.shape.clone(),
             levels,
@@ -97,16 +123,19 @@ impl Request {
 }
 
 /// Expands one value, or one per transformed axis in the order of `--axes`, to values for all axes of the data.
-fn per_axis<V: Copy + Default>(option: &str, values: &[V], axes: &[usize], rank: usize) -> Outcome<Vec<V>> {
+fn per_axis<V: Clone + Default>(option: &str, values: &[V], axes: &[usize], rank: usize) -> Outcome<Vec<V>> {
     let mut all = vec![V::default(); rank];
     match values {
-        [value] => axes.iter().for_each(|&axis| all[axis] = *value),
-        _ if values.len() == axes.len() => axes.iter().zip(values).for_each(|(&axis, &value)| all[axis] = value),
+        [value] => axes.iter().for_each(|&axis| all[axis] = value.clone()),
+        _ if values.len() == axes.len() => {
+            axes.iter().zip(values).for_each(|(&axis, value)| all[axis] = value.clone());
+        }
         _ => {
             let listed = axes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
             let (got, expected) = (values.len(), axes.len());
             let plural = if expected == 1 { "axis is" } else { "axes are" };
-            return Err(usage(format!("{option} gives {got} numbers, but {expected} {plural} transformed: {listed}"))
+            let what = if option == "-w" { "wavelets" } else { "numbers" };
+            return Err(usage(format!("{option} gives {got} {what}, but {expected} {plural} transformed: {listed}"))
                 .help("give one for all, or one for each in this order; --axes chooses them"));
         }
     }
@@ -179,19 +208,21 @@ fn transform<T: Stored>(
     if let Some(text) = condition(request, settings, &plan).map_err(at)? {
         say(&text);
     }
-    let Converted { samples, notes } = to_samples::<T>(data).map_err(at)?;
+    let Converted { samples, undefined: counted, notes } = to_samples::<T>(data).map_err(at)?;
     notes.iter().for_each(|text| say(text));
-    let undefined = undefined(&samples);
-    let coefficients = if is_in_place(settings, &plan) && !samples.is_mapped() {
-        let mut samples = samples.into_vec();
+    let (coefficients, fault) = if is_in_place(settings, &plan) && !samples.is_mapped() {
+        let counted = counted.unwrap_or_else(|| undefined(&samples));
+        let mut samples = samples.into_vec().map_err(at)?;
         plan.forward_in_place(&mut samples).map_err(|e| at(input(e)))?;
-        samples
+        let fault = not_finite(|| counted, &samples);
+        (samples, fault)
     } else {
         let mut coefficients = media::zeros::<T>(plan.coefficient_len()).map_err(at)?;
         plan.forward(&samples[..], &mut coefficients).map_err(|e| at(input(e)))?;
-        coefficients
+        let fault = not_finite(|| counted.unwrap_or_else(|| undefined(&samples)), &coefficients);
+        (coefficients, fault)
     };
-    if let Some(text) = not_finite(undefined, &coefficients) {
+    if let Some(text) = fault {
         say(&text);
     }
     if let Some(text) = idle_levels(&plan) {
@@ -200,7 +231,7 @@ fn transform<T: Stored>(
 
     let name = if is_standard(&job.input) { None } else { job.input.file_name() };
     let source = SourceFile { name: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()), origin };
-    let sidecar = Sidecar::new(settings, &plan, source, &coefficients);
+    let sidecar = Sidecar::new(settings, &plan, source, hash_of([&coefficients[..]]));
     let origin = sidecar.source.origin.clone();
     let json = sidecar.into_json();
     let stream = is_stream(&job.output);

@@ -101,7 +101,7 @@ fn transform<T: Stored>(
     }
     let shape = if level == 0 { plan.shape() } else { plan.level_shape(level).map_err(usage)? }.to_vec();
     let samples = if level == 0 && is_in_place(settings, &plan) {
-        let mut samples = coefficients.into_vec();
+        let mut samples = coefficients.into_vec().map_err(at)?;
         plan.inverse_in_place(&mut samples).map_err(|e| at(input(e)))?;
         samples
     } else {
@@ -112,12 +112,12 @@ fn transform<T: Stored>(
     };
     // Integer elements have their own notes.
     let real = origin.element().is_real() || level > 0 && matches!(formats.output, Output::Array(_));
-    if let Some(text) = undefined_samples(&samples).filter(|_| real) {
+    if let Some(text) = real.then(|| undefined_samples(&samples)).flatten() {
         say(args, job, &[text]);
     }
     match formats.output {
         Output::Array(format) => {
-            let data = elements(args, job, origin, level, samples);
+            let data = elements(args, job, origin, level, samples)?;
             files.add(&job.output, |w| media::write_array(w, format, &shape, &data, origin.member()))?;
         }
         Output::Picture(format) => {
@@ -132,13 +132,14 @@ fn transform<T: Stored>(
 }
 
 /// Elements of the original type at full size; the low band unchanged at a reduced size.
-fn elements<T: Stored>(args: &TransformArgs, job: &Job, origin: &Origin, level: u32, samples: Vec<T>) -> Data {
+fn elements<T: Stored>(args: &TransformArgs, job: &Job, origin: &Origin, level: u32, samples: Vec<T>) -> Outcome<Data> {
     if level > 0 {
-        return T::into_data(samples);
+        return Ok(T::into_data(samples));
     }
-    let Restored { data, notes } = from_samples(samples, origin.element(), 1.0, origin.maxval());
+    let at = |f: Failure| f.at(input_name(&job.input));
+    let Restored { data, notes } = from_samples(samples, origin.element(), 1.0, origin.maxval()).map_err(at)?;
     say(args, job, &notes);
-    data
+    Ok(data)
 }
 
 /// Encodes a picture.
@@ -160,10 +161,10 @@ fn pixels<T: Stored>(
             .help("write an array: -o NAME.npy")
     })?;
     // The low band is the picture times the wavelet's gain.
-    let gain: f64 = settings.levels.iter().map(|&l| picture::low_gain(&settings.scheme, 0, l.min(level), 1)).product();
-    let gain = gain * f64::from(plan.recipe().gain_shift * level).exp2();
+    let gain = picture::gain(settings, plan.recipe().gain_shift, level);
     let maxval = origin.maxval();
-    let Restored { data, mut notes } = from_samples(samples, origin.element(), gain, maxval);
+    let at = |f: Failure| f.at(input_name(&job.input));
+    let Restored { data, mut notes } = from_samples(samples, origin.element(), gain, maxval).map_err(at)?;
     let stack = origin.picture_axes() == Some([1, 2]);
     let picture =
         Picture { shape: shape.to_vec(), colour, data, maxval, stack, premultiplied: origin.is_premultiplied() };

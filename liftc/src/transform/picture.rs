@@ -30,7 +30,7 @@ const LOUDEST: f64 = 1.0 / 2.0;
 const FINEST: f64 = 1.0 / 64.0;
 
 /// Gain of the low band of `levels` levels for a constant signal along `axes` axes, gain shift included.
-pub fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f64 {
+fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f64 {
     let mut phases = [1.0, 1.0];
     for step in scheme.steps() {
         let target = step.target().parity() as usize;
@@ -167,10 +167,11 @@ fn values<T: Stored>(
 }
 
 /// Gain of the low band of `level` levels for a constant picture. Axes may differ in their levels.
-fn gain(settings: &Settings, gain_shift: u32, level: u32) -> f64 {
-    let axes = settings.levels.iter().filter(|&&l| l > 0);
-    let line: f64 = axes.map(|&l| low_gain(&settings.scheme, 0, l.min(level), 1)).product();
-    line * f64::from(gain_shift * level).exp2()
+pub fn gain(settings: &Settings, gain_shift: u32, level: u32) -> f64 {
+    let of_axis = |(axis, &levels): (usize, &u32)| {
+        (0..levels.min(level)).map(|level| low_gain(settings.wavelet(axis, level), 0, 1, 1)).product::<f64>()
+    };
+    settings.levels.iter().enumerate().map(of_axis).product::<f64>() * f64::from(gain_shift * level).exp2()
 }
 
 /// Values shown as black and as white in the low band: a picture's nominal range, or an array's least and largest

@@ -4,17 +4,18 @@
 //! found, whether from a crash, a full disk, concurrent writers or an edit. The hash is XXH3 with 128 bits: it guards
 //! against accidents at a fraction of the time of a copy, while SHA-256 would take longer than a copy.
 
-use super::convert::element_of;
+use super::convert::{Stored, element_of};
 use super::note;
 use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input, no_json};
-use crate::media::{Array, Origin, shape_text};
+use crate::media::{Array, Origin, Samples, shape_text};
 use crate::output::{input_name, is_stream, why};
 use lifting::{Boundary, Device, Format, Layout, Pad, Plan, PlanBuilder, SampleType, Scheme, Subband, Unsampled};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use zerocopy::IntoBytes;
 
 /// Format name that identifies a sidecar.
@@ -23,6 +24,10 @@ const FORMAT: &str = "lifting-coefficients";
 const VERSION: u64 = 2;
 /// Version that is written for tiles, which readers of version 2 would ignore.
 const VERSION_OF_TILES: u64 = 3;
+/// Version that is written for several wavelets, which older readers would ignore.
+const VERSION_OF_WAVELETS: u64 = 4;
+/// Border rule of several wavelets, each by its own text.
+const OWN_RULES: &str = "own";
 /// Longest sidecar that is read, in bytes.
 pub const MAX_BYTES: u64 = 64 << 20;
 /// Field with the checksum of the others.
@@ -38,6 +43,9 @@ pub struct Sidecar {
     pub wavelet: String,
     /// Text of the wavelet, in the language.
     scheme: String,
+    /// Texts of the wavelets of each axis from the finest level on, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wavelets: Vec<Vec<String>>,
     sample: String,
     boundary: String,
     profile: Option<String>,
@@ -67,19 +75,24 @@ pub struct Sidecar {
     checksum: String,
 }
 
-/// XXH3-128 in hexadecimal digits.
-fn hash(bytes: &[u8]) -> String {
-    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes))
+/// Hexadecimal digits of a hash.
+fn digits(hash: u128) -> String {
+    format!("{hash:032x}")
 }
 
-/// Hash of samples, as a `.npy` holds them.
-fn hash_of<T: lifting::Sample>(samples: &[T]) -> String {
-    let bytes = samples.as_bytes();
-    if cfg!(target_endian = "little") {
-        return hash(bytes);
+/// Hash of samples in consecutive parts, as a `.npy` holds them.
+pub fn hash_of<'a, T: lifting::Sample>(parts: impl IntoIterator<Item = &'a [T]>) -> String {
+    let mut hash = Xxh3::new();
+    for part in parts {
+        let bytes = part.as_bytes();
+        if cfg!(target_endian = "little") {
+            hash.update(bytes);
+        } else {
+            let swapped = bytes.chunks(size_of::<T>()).flat_map(|sample| sample.iter().rev().copied());
+            hash.update(&swapped.collect::<Vec<u8>>());
+        }
     }
-    let swapped: Vec<u8> = bytes.chunks(size_of::<T>()).flat_map(|sample| sample.iter().rev().copied()).collect();
-    hash(&swapped)
+    digits(hash.digest128())
 }
 
 /// Hash of all fields except the checksum, regardless of white space.
@@ -88,7 +101,7 @@ fn checksum_of(value: &Value) -> String {
     if let Value::Object(fields) = &mut value {
         fields.remove(CHECKSUM);
     }
-    hash(value.to_string().as_bytes())
+    digits(xxh3_128(value.to_string().as_bytes()))
 }
 
 /// Source of data.
@@ -117,6 +130,8 @@ struct BandEntry {
 pub struct Settings {
     /// The wavelet.
     pub scheme: Scheme,
+    /// Wavelets of each axis from the finest level on, if there are several.
+    pub wavelets: Vec<Vec<Scheme>>,
     /// Type of samples and coefficients.
     pub sample: SampleType,
     /// Shape of the data.
@@ -144,6 +159,9 @@ impl Settings {
     pub fn builder(&self) -> PlanBuilder<'_, Unsampled> {
         let builder = Plan::builder(&self.scheme).shape(&self.shape).levels_per_axis(&self.levels);
         let mut builder = builder.origins(&self.origins).layout(self.layout);
+        for (axis, levels) in self.wavelets.iter().enumerate() {
+            builder = builder.axis_wavelets(axis, &levels.iter().collect::<Vec<_>>());
+        }
         if let Some(tile) = &self.tile {
             builder = builder.tile(tile);
         }
@@ -162,6 +180,12 @@ impl Settings {
         builder
     }
 
+    /// Wavelet of an axis at a level; 0 is the finest.
+    pub fn wavelet(&self, axis: usize, level: u32) -> &Scheme {
+        let own = self.wavelets.get(axis).and_then(|own| own.get(level as usize).or(own.last()));
+        own.unwrap_or(&self.scheme)
+    }
+
     /// Plan of these settings.
     pub fn plan<T: lifting::Sample>(&self, device: &Device) -> Result<Plan<T>, lifting::PlanError> {
         self.builder().sample::<T>().build(device)
@@ -169,24 +193,32 @@ impl Settings {
 }
 
 impl Sidecar {
-    /// Describes coefficients made by `plan`.
+    /// Describes coefficients made by `plan`, identified by their [`hash_of`].
     pub fn new<T: lifting::Sample>(
         settings: &Settings,
         plan: &Plan<T>,
         source: SourceFile,
-        coefficients: &[T],
+        coefficient_hash: String,
     ) -> Sidecar {
         let recipe = plan.recipe();
         let band =
             |b: Subband| BandEntry { name: b.name, level: b.level, offset: b.offset, shape: b.shape, step: b.step };
         Sidecar {
             format: FORMAT.into(),
-            version: if settings.tile.is_some() { VERSION_OF_TILES } else { VERSION },
+            version: match (&settings.wavelets[..], &settings.tile) {
+                ([_, ..], _) => VERSION_OF_WAVELETS,
+                ([], Some(_)) => VERSION_OF_TILES,
+                ([], None) => VERSION,
+            },
             made_by: format!("liftc {}", env!("CARGO_PKG_VERSION")),
-            wavelet: settings.scheme.name().into(),
+            wavelet: recipe.wavelet.clone(),
             scheme: lifting_dsl::print_scheme(&settings.scheme),
+            wavelets: settings.wavelets.iter().map(|own| own.iter().map(lifting_dsl::print_scheme).collect()).collect(),
             sample: recipe.sample.name().into(),
-            boundary: recipe.boundary.name().into(),
+            boundary: match settings.boundary {
+                None if !settings.wavelets.is_empty() => OWN_RULES.into(),
+                _ => recipe.boundary.name().into(),
+            },
             profile: recipe.profile.map(|p| p.name().into()),
             layout: layout_name(recipe.layout).into(),
             shape: recipe.shape.clone(),
@@ -196,7 +228,7 @@ impl Sidecar {
             origins: recipe.origins.clone(),
             tile: recipe.tile.clone(),
             axis_order: recipe.axis_order.clone(),
-            coefficient_hash: hash_of(coefficients),
+            coefficient_hash,
             source,
             bands: plan.subbands().map(band).collect(),
             checksum: String::new(),
@@ -249,17 +281,17 @@ impl Sidecar {
                 .help("the inverse needs the .npy.json that `liftc transform` wrote with the coefficients"));
         }
         let fault = match value.get("version").and_then(Value::as_u64) {
-            Some(VERSION | VERSION_OF_TILES)
+            Some(VERSION..=VERSION_OF_WAVELETS)
                 if value.get(CHECKSUM).and_then(Value::as_str) == Some(checksum_of(&value).as_str()) =>
             {
                 None
             }
-            Some(VERSION | VERSION_OF_TILES) => {
+            Some(VERSION..=VERSION_OF_WAVELETS) => {
                 Some("was changed since it was written, so it may not describe the coefficients")
             }
             Some(1) => Some("is of version 1, which does not identify its coefficients"),
             Some(version) => {
-                let known = format!("this liftc knows versions 1 to {VERSION_OF_TILES}");
+                let known = format!("this liftc knows versions 1 to {VERSION_OF_WAVELETS}");
                 let error = input(format!("is of version {version}: {known}"));
                 return Err(error.help("use the liftc that wrote it, or a newer one"));
             }
@@ -280,9 +312,9 @@ impl Sidecar {
     }
 
     /// Checks that the coefficients are the sidecar's own, bit for bit; `--force` only notes a difference.
-    pub fn check_data<T: lifting::Sample>(&self, coefficients: &[T], place: &str, args: &TransformArgs) -> Outcome {
+    pub fn check_data<T: Stored>(&self, coefficients: &Samples<T>, place: &str, args: &TransformArgs) -> Outcome {
         // Version 1 has no hash, and was reported already.
-        if self.coefficient_hash.is_empty() || self.coefficient_hash == hash_of(coefficients) {
+        if self.coefficient_hash.is_empty() || self.coefficient_hash == hash_of(coefficients.parts()) {
             return Ok(());
         }
         unless_forced(
@@ -295,12 +327,17 @@ impl Sidecar {
     /// Settings of the transform, from the sidecar's fields.
     pub fn settings(&self) -> Outcome<Settings> {
         let bad = |what: &str, value: &str| input(format!("has an unknown {what} `{value}`"));
-        let compiled = lifting_dsl::compile(&self.scheme).map_err(|diagnostics| Failure::Diagnostics {
-            name: "scheme".into(),
-            source: self.scheme.clone(),
-            diagnostics,
-        })?;
-        let scheme = compiled.schemes.into_iter().next().ok_or_else(|| input("has no wavelet in `scheme`"))?;
+        let scheme_of = |text: &String, field: &str| {
+            let compiled = lifting_dsl::compile(text).map_err(|diagnostics| Failure::Diagnostics {
+                name: field.into(),
+                source: text.clone(),
+                diagnostics,
+            })?;
+            compiled.schemes.into_iter().next().ok_or_else(|| input(format!("has no wavelet in `{field}`")))
+        };
+        let scheme = scheme_of(&self.scheme, "scheme")?;
+        let of_axis = |texts: &Vec<String>| texts.iter().map(|text| scheme_of(text, "wavelets")).collect();
+        let wavelets = self.wavelets.iter().map(of_axis).collect::<Outcome<_>>()?;
         let profile = match &self.profile {
             None => None,
             Some(name) => Some(Format::ALL.into_iter().find(|f| f.name() == name).ok_or_else(|| bad("profile", name))?),
@@ -313,13 +350,17 @@ impl Sidecar {
         };
         Ok(Settings {
             scheme,
+            wavelets,
             sample: self.sample.parse().map_err(input)?,
             shape: self.shape.clone(),
             levels: self.levels.clone(),
             origins: if self.origins.is_empty() { vec![0; self.shape.len()] } else { self.origins.clone() },
             tile: self.tile.clone(),
             axis_order: Some(self.axis_order.clone()),
-            boundary: Some(self.boundary.parse().map_err(input)?),
+            boundary: match self.boundary.as_str() {
+                OWN_RULES if !self.wavelets.is_empty() => None,
+                rule => Some(rule.parse().map_err(input)?),
+            },
             profile,
             pad,
             layout: layout.ok_or_else(|| bad("layout", &self.layout))?,

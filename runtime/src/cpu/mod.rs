@@ -22,6 +22,7 @@ use crate::sample::{CompiledStep, Sample, Stored};
 use adjoint::Adjoint;
 use lifting_codegen::schedule::Direction as Of;
 use lifting_dsl::geometry::Layout;
+use lifting_dsl::{Boundary, Scheme};
 use lifting_loops::Isa;
 use lifting_planner::{Pass, Problem};
 use pass::{Direction, Side, Work};
@@ -39,12 +40,15 @@ impl<P> Shared<P> {
     }
 }
 
+/// Samples in bundles of lines that all workers of a pass may take, if the data is small.
+const LINES: usize = 1 << 20;
+
 /// Executor of a problem with up to `threads` threads.
 #[derive(Debug)]
 pub(crate) struct Cpu<T: Sample> {
     problem: Arc<Problem>,
-    analysis: Vec<CompiledStep<T::Lane>>,
-    synthesis: Vec<CompiledStep<T::Lane>>,
+    /// Wavelets of the levels' axes.
+    wavelets: Vec<Wavelet<T>>,
     /// Adjoints of analysis and synthesis for real schemes, made on first use.
     adjoints: OnceLock<Option<Adjoints<T>>>,
     levels: Vec<Level>,
@@ -56,6 +60,17 @@ pub(crate) struct Cpu<T: Sample> {
     isa: Isa,
     /// Workspace of the transforms; adjoints grow it if they need more.
     size: WorkspaceSize,
+    /// Workspace of transforms in place, which need no low bands.
+    in_place: WorkspaceSize,
+}
+
+/// A wavelet's steps, and their border rule.
+#[derive(Debug)]
+struct Wavelet<T: Sample> {
+    scheme: Scheme,
+    boundary: Boundary,
+    analysis: Vec<CompiledStep<T::Lane>>,
+    synthesis: Vec<CompiledStep<T::Lane>>,
 }
 
 /// Execution of adjoints.
@@ -63,8 +78,8 @@ pub(crate) struct Cpu<T: Sample> {
 enum Adjoints<T: Sample> {
     /// A transform of another scheme: the adjoint of analysis is its synthesis.
     Transform(Box<Cpu<T>>),
-    /// Step by step: the adjoints of analysis and of synthesis.
-    Steps([Adjoint<T::Lane>; 2]),
+    /// Step by step: the adjoints of each wavelet's analysis and synthesis.
+    Steps(Vec<[Adjoint<T::Lane>; 2]>),
 }
 
 /// Operation to execute.
@@ -85,6 +100,8 @@ struct Level {
     parity: Vec<usize>,
     /// Axes in the order of analysis.
     axes: Vec<usize>,
+    /// Index of each of these axes' wavelet.
+    wavelets: Vec<usize>,
 }
 
 /// A level's low band in memory.
@@ -107,52 +124,65 @@ impl<T: Sample> Cpu<T> {
     /// Makes the executor with a given instruction set of the machine.
     fn with(problem: Arc<Problem>, threads: usize, isa: Isa) -> Option<Cpu<T>> {
         let geometry = &problem.geometry;
+        let mut wavelets: Vec<Wavelet<T>> = Vec::new();
+        let mut index = |scheme: &Scheme, boundary: Boundary| {
+            let known = wavelets.iter().position(|own| own.boundary == boundary && own.scheme == *scheme);
+            known.unwrap_or_else(|| {
+                wavelets.push(Wavelet {
+                    scheme: scheme.clone(),
+                    boundary,
+                    analysis: CompiledStep::all(scheme.stages(boundary), scheme.steps()),
+                    synthesis: CompiledStep::all(scheme.inverse_stages(boundary), &scheme.inverse_steps()),
+                });
+                wavelets.len() - 1
+            })
+        };
         let levels: Vec<Level> = (0..geometry.depth())
-            .map(|j| Level {
-                shape: geometry.level_shape(j),
-                parity: geometry.level_origins(j).iter().map(|u| u.rem_euclid(2) as usize).collect(),
-                axes: geometry.axes_at(j),
+            .map(|j| {
+                let axes = geometry.axes_at(j);
+                let wavelet = |&axis: &usize| {
+                    let (scheme, boundary) = problem.wavelet(axis, j);
+                    index(scheme, boundary)
+                };
+                Level {
+                    shape: geometry.level_shape(j),
+                    parity: geometry.level_origins(j).iter().map(|u| u.rem_euclid(2) as usize).collect(),
+                    wavelets: axes.iter().map(wavelet).collect(),
+                    axes,
+                }
             })
             .collect();
         let mut size = WorkspaceSize::default();
+        // Workers beyond this would take more memory than their speed justifies.
+        let most = LINES.max(geometry.samples() / 32);
         for level in &levels {
             for &axis in &level.axes {
                 let across = pass::widest(&level.shape, axis);
                 let piece = pass::scratch(level.shape[axis], across);
-                size.lines = size.lines.max(piece.checked_mul(threads.min(across.max(1)))?);
+                let workers = threads.min(across.max(1)).min((most / piece.max(1)).max(1));
+                size.lines = size.lines.max(piece.checked_mul(workers)?);
             }
             if !T::DIRECT && level.axes.len() > 1 {
                 size.level = size.level.max(level.shape.iter().product());
             }
         }
+        let in_place = size;
         if problem.pads() {
             size.padded = geometry.samples();
         }
-        let rows = rows::Program::new(&problem, isa, threads);
+        // Several wavelets go axis by axis.
+        let is_one = !problem.is_mixed();
+        let rows = rows::Program::new(&problem, isa, threads).filter(|_| is_one);
         if let Some(rows) = &rows {
             size.lines = size.lines.max(rows.work()?);
             size.low = rows.low()?;
         }
-        let volume = rows::Volume::new(&problem, isa, threads);
+        let volume = rows::Volume::new(&problem, isa, threads).filter(|_| is_one);
         if let Some(volume) = &volume {
             size.lines = size.lines.max(volume.work());
             size.low = size.low.max(volume.low());
         }
-        Some(Cpu {
-            adjoints: OnceLock::new(),
-            analysis: CompiledStep::all(problem.scheme.stages(problem.boundary), problem.scheme.steps()),
-            synthesis: CompiledStep::all(
-                problem.scheme.inverse_stages(problem.boundary),
-                &problem.scheme.inverse_steps(),
-            ),
-            levels,
-            rows,
-            volume,
-            threads,
-            isa,
-            size,
-            problem,
-        })
+        Some(Cpu { adjoints: OnceLock::new(), wavelets, levels, rows, volume, threads, isa, size, in_place, problem })
     }
 
     /// The adjoints; `None` if their scratch cannot be addressed, or the scheme is not real.
@@ -161,7 +191,9 @@ impl<T: Sample> Cpu<T> {
             Some(adjoint) => {
                 Cpu::with(Arc::new(adjoint), self.threads, self.isa).map(|cpu| Adjoints::Transform(Box::new(cpu)))
             }
-            None => Adjoint::pair(&self.problem.scheme).map(Adjoints::Steps),
+            None => {
+                self.wavelets.iter().map(|own| Adjoint::pair(&own.scheme)).collect::<Option<_>>().map(Adjoints::Steps)
+            }
         };
         self.adjoints.get_or_init(make).as_ref()
     }
@@ -197,26 +229,30 @@ impl<T: Sample> Cpu<T> {
         window: Window<T>,
         workspace: &mut Workspace<T>,
     ) {
-        let Level { shape, parity, axes } = &self.levels[j];
+        let Level { shape, parity, axes, wavelets } = &self.levels[j];
         let Workspace { lines, level: buffer, .. } = workspace;
         let buffer = Window { ptr: buffer.as_mut_ptr(), strides: dense(shape) };
         let (analysis, last) = (direction == Direction::Analysis, axes.len() - 1);
         for step in 0..axes.len() {
-            let axis = axes[if analysis { step } else { last - step }];
+            let place = if analysis { step } else { last - step };
+            let (axis, wavelet) = (axes[place], &self.wavelets[wavelets[place]]);
             let adjoint = match kind {
                 Kind::Transform => None,
                 // The adjoint of synthesis runs in the direction of analysis.
                 Kind::Adjoint => match self.adjoints() {
-                    Some(Adjoints::Steps([ofs, ofi])) => Some(if analysis { ofi } else { ofs }),
+                    Some(Adjoints::Steps(all)) => {
+                        let [ofs, ofi] = &all[wavelets[place]];
+                        Some(if analysis { ofi } else { ofs })
+                    }
                     _ => None,
                 },
             };
-            let boundary = self.problem.boundary;
+            let boundary = wavelet.boundary;
             let work = Work {
                 steps: match adjoint {
                     Some(adjoint) => &adjoint.steps,
-                    None if analysis => &self.analysis,
-                    None => &self.synthesis,
+                    None if analysis => &wavelet.analysis,
+                    None => &wavelet.synthesis,
                 },
                 folds: adjoint.map_or(Vec::new(), |a| a.folds(boundary, shape[axis], parity[axis])),
                 boundary,
@@ -297,6 +333,10 @@ fn packed<T>(ptr: *mut T, (rank, shape): (usize, Dims<usize>)) -> RawViewMut<T> 
 impl<T: Sample> Executor<T> for Cpu<T> {
     fn workspace_size(&self) -> WorkspaceSize {
         self.size
+    }
+
+    fn in_place_size(&self) -> WorkspaceSize {
+        self.in_place
     }
 
     fn passes(&self) -> Vec<Pass> {

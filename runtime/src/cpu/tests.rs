@@ -97,6 +97,7 @@ fn check<T: Sample>(problem: Problem, random: &mut Random) {
             cpu.inverse(0, view(&coefficients, shape), view_mut(found, shape), &mut workspace).unwrap();
             assert_same(found, &whole, &format!("synthesis of {what}"));
             found.copy_from_slice(&data);
+            let mut workspace = Workspace::new(cpu.in_place_size());
             cpu.forward_in_place(view_mut(found, shape), &mut workspace).unwrap();
             assert_same(found, &coefficients, &format!("analysis in place of {what}"));
             cpu.inverse_in_place(view_mut(found, shape), &mut workspace).unwrap();
@@ -151,7 +152,7 @@ fn problem(scheme: &Scheme, random: &mut Random, shapes: &[&[usize]]) -> Problem
     }
 }
 
-const SHAPES: [&[usize]; 30] = [
+const SHAPES: [&[usize]; 32] = [
     &[1],
     &[2],
     &[3],
@@ -162,6 +163,8 @@ const SHAPES: [&[usize]; 30] = [
     &[1, 1],
     &[1, 19],
     &[19, 1],
+    &[64, 1],
+    &[3, 40, 1],
     &[2, 2],
     &[2, 3],
     &[3, 2],
@@ -261,6 +264,18 @@ fn small_shapes() {
                 }
             }
         }
+    }
+}
+
+/// Many threads take little more memory than one, and transforms in place have no low bands.
+#[test]
+fn scratch_of_large_images_is_small() {
+    let scheme = catalogue::find("legall53").unwrap();
+    let problem = Problem::new(scheme, Geometry::uniform(&[20_000, 20_000], 5).unwrap());
+    for threads in [1, 2, 64, 256] {
+        let cpu = Cpu::<i32>::with(Arc::new(problem.clone()), threads, Isa::Baseline).unwrap();
+        let share = cpu.in_place_size().bytes::<i32>() as f64 / (4.0 * 20_000.0 * 20_000.0);
+        assert!(share < 0.05, "{threads} threads take {share} of the image");
     }
 }
 

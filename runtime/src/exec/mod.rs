@@ -149,6 +149,11 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
     /// Required scratch.
     fn workspace_size(&self) -> WorkspaceSize;
 
+    /// Required scratch of transforms in place, at most [`Executor::workspace_size`].
+    fn in_place_size(&self) -> WorkspaceSize {
+        self.workspace_size()
+    }
+
     /// Required scratch in bytes, on the host or the device.
     fn workspace_bytes(&self) -> usize
     where

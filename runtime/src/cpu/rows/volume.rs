@@ -106,6 +106,7 @@ impl<T: Sample> Volume<T> {
                 scheme: scheme.clone(),
                 tile: None,
                 extended: Vec::new(),
+                wavelets: Vec::new(),
                 ..*problem
             };
             let axis = |steps| Axis::new(steps, problem, shape[0], parity[0] as usize);
