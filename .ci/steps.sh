@@ -4,8 +4,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Checks build everything once, so incremental data would be wasted.
 export CARGO_INCREMENTAL=0
-# Line tables cost time, and nobody debugs these builds.
-export CARGO_PROFILE_DEV_DEBUG=false
 scratch=$(mktemp -d)
 names=() seconds=() processor=() budgets=() began= began_cpu=
 
