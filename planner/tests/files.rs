@@ -12,7 +12,7 @@ use lifting_planner::emit::{File, Fixed, declarations, fixed};
 use lifting_planner::{Arg, Array, Extent, Launch, List, Machine, Problem, Program, Region, Regions, Schedule, Tuning};
 use lifting_planner::{contiguous, scalar_of};
 use std::fmt::Write as _;
-use support::{BANDS, DEVICES, Device, SCRATCH, SIGNAL, launched, wavelet};
+use support::{BANDS, DEVICES, Device, SCRATCH, SIGNAL, launched, logged, wavelet};
 
 /// Name, sample type, shape, levels along each axis, extra samples of the row pitch, order of axes.
 struct Case {
@@ -160,7 +160,7 @@ fn written(cases: &[Case], scheme: &Scheme) -> Written {
 /// suffix.
 fn plain(file: &File, line: &str) -> String {
     let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let kernel = file.kernels.iter().find(|(n, ..)| n == name).map_or(name, |(_, kernel, _)| &kernel.name);
+    let kernel = file.kernels.iter().find(|(n, ..)| logged(n) == name).map_or(name, |(_, kernel, _)| &kernel.name);
     format!("{kernel} {rest}").trim_end().to_owned()
 }
 

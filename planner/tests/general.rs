@@ -14,7 +14,7 @@ use lifting_dsl::{Boundary, Domain, Format, Scheme};
 use lifting_planner::emit::{Count, File, General, general};
 use lifting_planner::{Extent, Machine, Problem, Program, Schedule, Tuning, contiguous, scalar_of};
 use std::fmt::Write as _;
-use support::{BANDS, DEVICES, SCRATCH, SIGNAL, is_written, launched, wavelet};
+use support::{BANDS, DEVICES, SCRATCH, SIGNAL, is_written, launched, logged, wavelet};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 struct Random(u64);
@@ -136,7 +136,7 @@ impl Memory {
             return;
         }
         let name = head.split(' ').next().expect("a name");
-        let (_, kernel, info) = file.kernels.iter().find(|(n, ..)| n == name).expect("a kernel of the file");
+        let (_, kernel, info) = file.kernels.iter().find(|(n, ..)| logged(n) == name).expect("a kernel of the file");
         let grid: Vec<u64> =
             head.split(['[', ']']).nth(1).expect("a grid").split(' ').map(|n| n.parse().unwrap()).collect();
         let (mut args, mut written, mut scalars) = (Vec::new(), Vec::new(), Vec::new());

@@ -91,7 +91,7 @@ impl CLike for Toy {
         }
     }
 
-    fn shared_array(&self, element: Scalar, name: &str, len: u32) -> Option<String> {
+    fn shared_array(&self, element: Scalar, name: &str, len: &str) -> Option<String> {
         Some(format!("SHARED {} {name}[{len}];", self.type_name(element)))
     }
 

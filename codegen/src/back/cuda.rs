@@ -66,7 +66,7 @@ impl CLike for Cuda {
         "__restrict__"
     }
 
-    fn shared_array(&self, element: Scalar, name: &str, len: u32) -> Option<String> {
+    fn shared_array(&self, element: Scalar, name: &str, len: &str) -> Option<String> {
         Some(format!("__shared__ __align__(16) {} {name}[{len}];", self.type_name(element)))
     }
 
@@ -170,7 +170,7 @@ impl CLike for Cuda {
         match cache {
             Cache::ReadOnly => format!("__ldg(&{cell})"),
             Cache::Streaming => format!("__ldcs(&{cell})"),
-            Cache::Default | Cache::Kept => cell.into(),
+            Cache::Default | Cache::Kept | Cache::KeptIf(_) | Cache::ReadOnlyIf(_) => cell.into(),
         }
     }
 

@@ -178,7 +178,7 @@ pub trait CLike: Sync {
     }
 
     /// Declaration of a shared array, aligned to 16 bytes.
-    fn shared_array(&self, element: Scalar, name: &str, len: u32) -> Option<String> {
+    fn shared_array(&self, element: Scalar, name: &str, len: &str) -> Option<String> {
         let _ = (element, name, len);
         None
     }

@@ -30,6 +30,13 @@ impl Namer {
         self.scopes.pop();
     }
 
+    /// A name of file scope: free in all scopes that are open.
+    pub fn global(&mut self, wish: &str) -> String {
+        let name = self.name(wish);
+        self.scopes[0].insert(name.clone());
+        name
+    }
+
     /// The wished name, or the first free variant of it: `row`, `row_1`, `row_2`, …
     pub fn name(&mut self, wish: &str) -> String {
         let base = identifier(wish);

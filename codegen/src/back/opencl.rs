@@ -134,7 +134,7 @@ impl CLike for OpenCl {
         }
     }
 
-    fn shared_array(&self, element: Scalar, name: &str, len: u32) -> Option<String> {
+    fn shared_array(&self, element: Scalar, name: &str, len: &str) -> Option<String> {
         Some(format!("__local {} {name}[{len}] __attribute__((aligned(16)));", self.type_name(element)))
     }
 

@@ -90,6 +90,11 @@ fn plain<'t>(tokens: &[(Kind, &'t str)]) -> Vec<(Kind, &'t str)> {
 /// Name of a static function or variable, or of a type.
 fn declared<'t>(statement: &[(Kind, &'t str)]) -> Option<&'t str> {
     let is_typedef = statement.first()?.1 == "typedef";
+    if statement.first()?.1 == "template"
+        && let Some(at) = statement.iter().position(|(_, t)| *t == "struct")
+    {
+        return Some(statement.get(at + 1)?.1);
+    }
     // Some functions are static by a macro.
     let is_static = |t: &str| matches!(t, "static" | "__global__") || t.starts_with(CAPITALS) && t.ends_with("_INLINE");
     if !is_typedef && !statement.iter().any(|(_, t)| is_static(t)) {

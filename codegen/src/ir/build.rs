@@ -239,6 +239,7 @@ impl Builder {
             kernel: Kernel {
                 name: name.into(),
                 docs: Vec::new(),
+                consts: Vec::new(),
                 params: Vec::new(),
                 shared: Vec::new(),
                 locals: Vec::new(),

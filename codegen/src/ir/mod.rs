@@ -155,6 +155,18 @@ pub enum Literal {
     Bool(bool),
 }
 
+impl Literal {
+    /// Its type.
+    pub fn scalar(self) -> Scalar {
+        match self {
+            Literal::Int(_, scalar) => scalar,
+            Literal::F32(_) => Scalar::F32,
+            Literal::F64(_) => Scalar::F64,
+            Literal::Bool(_) => Scalar::Bool,
+        }
+    }
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -170,6 +182,8 @@ ids! {
     SharedId;
     /// Index into [`Kernel::locals`].
     LocalId;
+    /// Index into [`Kernel::consts`].
+    ConstId;
 }
 
 /// Builtin indices of a thread, all of type `i32`. `Lane` is the index within its warp.
@@ -253,6 +267,8 @@ pub enum Expr {
     Elem(LocalId, Box<Expr>),
     /// A scalar parameter.
     Param(ParamId),
+    /// A constant of the instance.
+    Const(ConstId),
     /// A builtin.
     Builtin(Builtin),
     /// An operator with one operand.
@@ -313,6 +329,10 @@ pub enum Cache {
     ReadOnly,
     /// Written, and read by a later launch: evict last. A read without a hint makes it ordinary again.
     Kept,
+    /// [`Cache::Kept`] where a constant of the instance is true.
+    KeptIf(ConstId),
+    /// [`Cache::ReadOnly`] where a constant of the instance is true.
+    ReadOnlyIf(ConstId),
 }
 
 /// The lane that a shuffle reads.
@@ -494,6 +514,15 @@ pub struct Local {
     pub len: Option<u32>,
 }
 
+/// A constant of an instance: kernels that differ only in constants are one kernel in text that has templates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Const {
+    /// Name in emitted text.
+    pub name: String,
+    /// Value in this instance.
+    pub value: Literal,
+}
+
 /// Launch shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
@@ -510,6 +539,8 @@ pub struct Kernel {
     pub name: String,
     /// Description: comment lines above it.
     pub docs: Vec<String>,
+    /// Constants of the instance.
+    pub consts: Vec<Const>,
     /// Parameters, in order.
     pub params: Vec<Param>,
     /// Shared arrays.

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 /// Unique names for a kernel's parameters, shared arrays and locals.
 pub struct Names {
+    consts: Vec<String>,
     params: Vec<String>,
     shared: Vec<String>,
     locals: Vec<String>,
@@ -29,6 +30,7 @@ impl Names {
             unique
         };
         Names {
+            consts: kernel.consts.iter().map(|c| fresh(&c.name)).collect(),
             params: kernel.params.iter().map(|p| fresh(&p.name)).collect(),
             shared: kernel.shared.iter().map(|s| fresh(&s.name)).collect(),
             locals: kernel.locals.iter().map(|l| fresh(&l.name)).collect(),
@@ -102,6 +104,10 @@ impl Names {
                 out.push(']');
             }
             Expr::Param(p) => out.push_str(&self.param(*p)),
+            Expr::Const(c) => match self.consts.get(c.0 as usize) {
+                Some(name) => out.push_str(name),
+                None => *out += &format!("const#{}", c.0),
+            },
             Expr::Builtin(b) => out.push_str(builtin(*b)),
             Expr::Unary(UnOp::CountOnes, a) => call(out, "count_ones", &[a]),
             Expr::Unary(UnOp::LeadingZeros, a) => call(out, "leading_zeros", &[a]),
@@ -146,6 +152,8 @@ impl Names {
             Cache::Streaming => ", streaming",
             Cache::ReadOnly => ", read-only",
             Cache::Kept => ", kept",
+            Cache::KeptIf(_) => ", kept-if",
+            Cache::ReadOnlyIf(_) => ", read-only-if",
         };
         match stmt {
             Stmt::Comment(text) => format!("// {text}"),

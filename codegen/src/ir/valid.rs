@@ -314,8 +314,8 @@ impl Checker<'_> {
             }
             Stmt::For { var, from, to, step, unroll, body } => {
                 let found = [from, to, step].map(|e| self.expr(e));
-                if *unroll && [from, to, step].iter().any(|e| !matches!(e, Expr::Lit(_))) {
-                    self.error("the bounds and the step of an unrolled loop must be literals");
+                if *unroll && [from, to, step].into_iter().any(|e| !e.is_constant()) {
+                    self.error("the bounds and the step of an unrolled loop must be constants");
                 }
                 if let Expr::Lit(Literal::Int(..=0, _)) = step {
                     self.error("the step of a loop must be greater than 0");
@@ -474,6 +474,13 @@ impl Checker<'_> {
                 }
                 None => {
                     self.error(format!("parameter {} does not exist", p.0));
+                    None
+                }
+            },
+            Expr::Const(c) => match self.kernel.consts.get(c.0 as usize) {
+                Some(c) => Some(c.value.scalar()),
+                None => {
+                    self.error(format!("constant {} does not exist", c.0));
                     None
                 }
             },

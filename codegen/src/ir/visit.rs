@@ -10,7 +10,7 @@ use super::*;
 macro_rules! each_part {
     ($expr:expr, $f:ident) => {
         match $expr {
-            Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
+            Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Const(_) | Expr::Builtin(_) => {}
             Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => $f(a),
             Expr::Binary(_, a, b)
             | Expr::Mirror(a, b)
@@ -85,6 +85,15 @@ impl Expr {
         walk(self, f);
     }
 
+    /// Whether it reads literals and constants of the instance alone.
+    pub fn is_constant(&self) -> bool {
+        let mut is = true;
+        self.each(&mut |e| {
+            is &= !matches!(e, Expr::Local(_) | Expr::Elem(..) | Expr::Param(_) | Expr::Builtin(_));
+        });
+        is
+    }
+
     /// Whether it reads a local, or an element of it.
     pub fn mentions(&self, id: LocalId) -> bool {
         let mut found = false;
@@ -150,6 +159,17 @@ impl Stmt {
 
     /// The local, or the element of one, that it sets after its declaration.
     pub fn sets(&self) -> Option<&Place> {
+        match self {
+            Stmt::Set(place, _)
+            | Stmt::Load { dst: place, .. }
+            | Stmt::Shuffle { dst: place, .. }
+            | Stmt::Ballot { dst: place, .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// [`Stmt::sets`], mutable.
+    pub fn sets_mut(&mut self) -> Option<&mut Place> {
         match self {
             Stmt::Set(place, _)
             | Stmt::Load { dst: place, .. }

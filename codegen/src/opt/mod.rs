@@ -2,17 +2,23 @@
 //! shows the result of one.
 //!
 //! Passes run in the order of the table. Some run on every kernel before it is written ([`prepare`]), others only where
-//! a plan asks for them.
+//! a plan asks for them. Two rewrites shorten files of many kernels: [`reroll`] makes loops of repeated statements, and
+//! [`share`] makes one template of kernels that differ only in constants. `merge` compares for both.
 
 mod dead;
 mod kept;
+mod merge;
 mod overlap;
 mod reflect;
+mod reroll;
+mod share;
 
 pub use dead::dead;
 pub use kept::kept;
 pub use overlap::{Allows, Overlap, overlap};
 pub use reflect::reflect;
+pub use reroll::reroll;
+pub use share::{Instance, Template, share};
 
 use crate::ir::Kernel;
 

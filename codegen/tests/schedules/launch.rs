@@ -2,10 +2,11 @@
 
 use crate::testing::pattern;
 use crate::with_samples;
-use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::valid::validate;
+use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::machine::Machine;
+use lifting_codegen::opt::{self, Instance};
 use lifting_codegen::schedule::level::{
     Arguments, Array, BANDS_ALIGNED, Job, Order, Planes, RowAlignment, SIGNAL_ALIGNED,
 };
@@ -224,6 +225,7 @@ pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
             }
         }
     }
+    let mut made: Vec<(Kernel, Shape, Vec<(usize, Launch)>, Direction)> = Vec::new();
     for ((shape, rows, options, order), users) in kernels {
         let what = |one: &Try| format!("{} {} {rows:?} {one:?}", scheme.name(), options.direction.name());
         let fit = match shape.schedule().fit(scheme, options, shape, rows) {
@@ -248,15 +250,44 @@ pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
                 continue;
             }
         };
-        let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what(&tries[users[0]])));
-        let program = Program::new(&kernel, &info);
-        for (i, launch) in launches {
-            let (one, what) = (&tries[i], || what(&tries[i]));
-            with_samples!(one.scalar, one.seed, check(&launch, scheme, &program, (one, options.direction, &what)));
-            outcomes[i].launches[usize::from(options.direction == Direction::Inverse)] += 1;
+        validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what(&tries[users[0]])));
+        made.push((kernel, shape, launches, options.direction));
+    }
+    // As files have them, and for every second launch as plans have them.
+    let as_written = shared(&made);
+    for ((kernel, _, launches, direction), written) in made.iter().zip(&as_written) {
+        for (turn, kernel) in [kernel, written].into_iter().enumerate() {
+            let what = |one: &Try| format!("{} {one:?}, kernel {}", scheme.name(), kernel.name);
+            let own: Vec<_> = launches.iter().skip((1 - turn) % launches.len()).step_by(2).collect();
+            let Some((first, _)) = own.first() else { continue };
+            let info = validate(kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what(&tries[*first])));
+            let program = Program::new(kernel, &info);
+            for (i, launch) in own {
+                let (one, what) = (&tries[*i], || what(&tries[*i]));
+                with_samples!(one.scalar, one.seed, check(launch, scheme, &program, (one, *direction, &what)));
+                // A lone launch runs both.
+                let counts = turn == 0 || launches.len() > 1;
+                outcomes[*i].launches[usize::from(*direction == Direction::Inverse)] += usize::from(counts);
+            }
         }
     }
     outcomes
+}
+
+/// The kernels as a file writes them: with loops, and those that differ only in constants as one.
+fn shared(made: &[(Kernel, Shape, Vec<(usize, Launch)>, Direction)]) -> Vec<Kernel> {
+    let instance = |(kernel, shape, ..): &(Kernel, Shape, Vec<(usize, Launch)>, Direction)| Instance {
+        kernel: opt::reroll(kernel, &validate(kernel).expect("it is valid")),
+        numbers: shape.numbers().map(|(name, n)| (name, n.into())).collect(),
+    };
+    let instances: Vec<Instance> = made.iter().map(instance).collect();
+    let mut written = vec![None; made.len()];
+    for template in opt::share(&instances) {
+        for (at, (index, _)) in template.instances.iter().enumerate() {
+            written[*index] = Some(template.instance(at));
+        }
+    }
+    written.into_iter().map(|kernel| kernel.expect("each kernel has a template")).collect()
 }
 
 /// Whether the error names an exceeded limit; otherwise the kernel does not take such a launch.

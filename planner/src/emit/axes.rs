@@ -47,7 +47,7 @@ impl<'a> Draft<'a> {
 
     /// Adds a kernel of one axis, which has no facts.
     fn add_plain(&mut self, made: &Made, schedule: &'static str, purpose: String) -> i64 {
-        let at = self.kernels.add_kernel(made, schedule, purpose);
+        let at = self.kernels.add_kernel(made, schedule, None, purpose);
         if at == self.facts.len() {
             self.facts.push(Facts::new("ROWS_ANY, 2, USUAL, 0, 0, INT64_MAX, 0".into()));
         }

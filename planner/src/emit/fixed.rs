@@ -1,6 +1,6 @@
 //! Functions for one shape each: the launches of a plan as a table.
 
-use super::kernels::Collected;
+use super::kernels::{Collected, Written};
 use super::{File, FileError};
 use crate::kernels::{Made, Tuning};
 use crate::list::{Arg, Array, Launch, List, Placed, Region, VECTOR};
@@ -82,7 +82,8 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
     let mut kernels = Collected::default();
     let tables: Vec<Table> =
         transforms.iter().map(|fixed| Table::new(fixed, tuning, &mut kernels)).collect::<Result<_, _>>()?;
-    let (text, names) = kernels.write()?;
+    let written = kernels.write()?;
+    let Written { text, calls, names, summary, .. } = &written;
     let multiprocessors = tuning.machine.multiprocessors;
     let mut notes = vec![format!("Launches as planned for a device of {multiprocessors} multiprocessors. Times are")];
     notes.push("predictions; their unit is a copy, the time to read and write a level once.".into());
@@ -91,11 +92,11 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
         notes.push(format!("{}_{}: {}:", fixed.name, fixed.sample.name(), what(fixed)));
         notes.extend(table.program.choices().iter().map(expected));
     }
-    notes.extend(kernels.summary(&names));
+    notes.extend(summary.iter().cloned());
     let t = request.template();
     let mut out = request.opening(&notes);
     out.push('\n');
-    out += &text;
+    out += text;
     out += "\n/* Host functions: not for NVRTC, which compiles kernels only. */\n#ifndef __CUDACC_RTC__\n\n";
     out += super::INCLUDES;
     out += &codes(&t);
@@ -112,12 +113,12 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
         ));
         for (way, list) in ["forward", "inverse"].into_iter().zip(&table.lists) {
             out.push('\n');
-            out += &function(&documented(&t, way, table), way, table, list, &kernels, &names);
+            out += &function(&documented(&t, way, table), way, table, list, &kernels, calls);
         }
     }
     out += "\n#endif\n";
-    let text = privatised(request, "cu", &names, &out);
-    Ok(File { text, replaced: Vec::new(), kernels: kernels.named(request, names) })
+    let text = privatised(request, "cu", names, &out);
+    Ok(File { text, replaced: Vec::new(), kernels: written.named(request) })
 }
 
 /// Room for the dependencies that a caller's graph may have before a transform, so that launches can run concurrently.
@@ -202,7 +203,7 @@ fn function(
         let three = |n: [u32; 3]| format!("{{{}, {}, {}}}", n[0], n[1], n[2]);
         let arguments: Vec<String> = launch.args.iter().map(|arg| table.argument(*arg, forward)).collect();
         let head = format!(
-            "    {{(const void *){}, {}, {}, {}, {}, {}, {},\n",
+            "    {{(const void *)&{}, {}, {}, {}, {}, {}, {},\n",
             names[*kernel],
             three(launch.grid),
             three(kernels.block(*kernel)),

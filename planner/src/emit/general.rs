@@ -1,7 +1,7 @@
 //! Functions for arrays of any shape. They choose at run time among kernels that were chosen when the file was written.
 
 use super::axes::Passes;
-use super::kernels::Collected;
+use super::kernels::{Collected, Written};
 use super::survey::{Cell, Image, Images, Rows, Survey, Taken, few};
 use super::{File, FileError};
 use crate::cluster;
@@ -271,7 +271,7 @@ impl<'a> Draft<'a> {
             made.kernel = opt::overlap(made.kernel, &Overlap { settled, allows });
             made.info = validate(&made.kernel).map_err(EmitError::Invalid)?;
         }
-        let at = self.kernels.add_kernel(&made, schedule, purpose);
+        let at = self.kernels.add_kernel(&made, schedule, Some(shape), purpose);
         if at == self.facts.len() {
             let rows = match takes {
                 RowAlignment::Whole => "ROWS_WHOLE",
@@ -457,7 +457,8 @@ impl<'a> Draft<'a> {
 
     fn finish(self) -> Result<File, FileError> {
         let Draft { request, general, kernels, facts, tables, replaced } = self;
-        let (text, names) = kernels.write()?;
+        let written = kernels.write()?;
+        let Written { text, calls, names, summary, .. } = &written;
         let multiprocessors = general.tuning.machine.multiprocessors;
         let mut opening = vec![
             format!(
@@ -468,10 +469,10 @@ impl<'a> Draft<'a> {
         ];
         opening.extend(request.fast_math(emit::FAST_MATH));
         opening.extend(replaced.iter().cloned());
-        opening.extend(kernels.summary(&names));
+        opening.extend(summary.iter().cloned());
         let mut out = request.opening(&opening);
         out.push('\n');
-        out += &text;
+        out += text;
         out += "\n/* Host functions: not for NVRTC, which compiles kernels only. */\n#ifndef __CUDACC_RTC__\n\n";
         out += super::INCLUDES;
         let t = request.template();
@@ -483,9 +484,8 @@ impl<'a> Draft<'a> {
         out += &t.fill(include_str!("launch.cu.in"));
         out.push('\n');
         let mut table = String::new();
-        for index in 0..names.len() {
-            table += &grid(kernels.get(index), index);
-        }
+        let (grids, grid_of) = grids((0..calls.len()).map(|index| grid(kernels.get(index))));
+        table += &grids;
         // Compilers warn of functions that nothing calls.
         let bounds = [("least_of", '<'), ("most_of", '>')].into_iter().filter(|(name, _)| table.contains(name));
         let bounds = bounds.map(|(name, sign)| {
@@ -493,11 +493,13 @@ impl<'a> Draft<'a> {
         });
         let bounds: String = bounds.collect();
         table += "static const kernel_info kernels[] = {\n";
-        for (index, (name, Facts { own, others: [plain, kept, early] })) in names.iter().zip(&facts).enumerate() {
+        for (index, (call, Facts { own, others: [plain, kept, early] })) in calls.iter().zip(&facts).enumerate() {
             let [x, y, z] = kernels.block(index);
+            let (grid, uses) = (&grid_of[index], kernels.uses(index));
             let _ = writeln!(
                 table,
-                "    {{(const void *){name}, grid_{index}, {{{x}, {y}, {z}}},\n     {own}, {plain}, {kept}, {early}}},"
+                "    /* {index}: {uses} */\n    {{(const void *)&{call}, {grid}, {{{x}, {y}, {z}}},\n     {own}, \
+                 {plain}, {kept}, {early}}},"
             );
         }
         table += "};\n\n";
@@ -532,8 +534,8 @@ impl<'a> Draft<'a> {
             out += &t.fill(include_str!("functions.cu.in"));
         }
         out += "\n#endif\n";
-        let text = emit::privatised(request, "cu", &names, &out);
-        Ok(File { text, replaced, kernels: kernels.named(request, names) })
+        let text = emit::privatised(request, "cu", names, &out);
+        Ok(File { text, replaced, kernels: written.named(request) })
     }
 }
 
@@ -543,8 +545,67 @@ fn best<'c>(cell: &'c Cell, taken: &[Taken]) -> Option<&'c super::survey::Way> {
     ways.min_by(|a, b| a.time.total_cmp(&b.time)).filter(|way| way.time <= cell.apart)
 }
 
-/// A function that computes the grid of a launch.
-fn grid((kernel, info): (&Kernel, &KernelInfo), index: usize) -> String {
+/// Functions that compute grids, each once, and the call for each kernel. Bodies that differ in numbers are a template.
+fn grids(bodies: impl Iterator<Item = String>) -> (String, Vec<String>) {
+    // The text between numbers, and the numbers. Names and indices hold digits, too, but agree.
+    let parts = |body: String| {
+        let (mut texts, mut numbers) = (vec![String::new()], Vec::new());
+        let mut last = ' ';
+        for c in body.chars() {
+            let continues = last.is_ascii_alphanumeric() || matches!(last, '_' | '[');
+            match c {
+                '0'..='9' if last.is_ascii_digit() && texts.last().is_some_and(String::is_empty) => {
+                    let number: &mut String = numbers.last_mut().expect("a number began");
+                    number.push(c);
+                }
+                '0'..='9' if !continues => {
+                    numbers.push(c.to_string());
+                    texts.push(String::new());
+                }
+                c => texts.last_mut().expect("there is a text").push(c),
+            }
+            last = c;
+        }
+        (texts, numbers)
+    };
+    let all: Vec<(Vec<String>, Vec<String>)> = bodies.map(parts).collect();
+    let (mut out, mut calls) = (String::new(), vec![String::new(); all.len()]);
+    let mut count = 0;
+    for (index, (texts, numbers)) in all.iter().enumerate() {
+        if !calls[index].is_empty() {
+            continue;
+        }
+        let alike: Vec<usize> = (index..all.len()).filter(|other| all[*other].0 == *texts).collect();
+        let differs = |at: usize| alike.iter().any(|other| all[*other].1[at] != numbers[at]);
+        let varying: Vec<usize> = (0..numbers.len()).filter(|at| differs(*at)).collect();
+        let name = |at: usize| varying.iter().position(|v| *v == at).map(|k| format!("N{k}"));
+        let mut body = texts[0].clone();
+        for (at, (number, text)) in numbers.iter().zip(&texts[1..]).enumerate() {
+            // A suffix widens a literal, a cast a constant.
+            match (name(at), text.strip_prefix("ll")) {
+                (Some(name), Some(text)) => body += &format!("(long long){name}{text}"),
+                (Some(name), None) => body += &format!("{name}{text}"),
+                (None, _) => body += &format!("{number}{text}"),
+            }
+        }
+        let constants: Vec<String> =
+            varying.iter().filter_map(|at| name(*at)).map(|name| format!("int {name}")).collect();
+        if !constants.is_empty() {
+            out += &format!("template <{}>\n", constants.join(", "));
+        }
+        out += &format!("static void grid_{count}(const int64_t *n, int64_t *grid)\n{body}");
+        for other in alike {
+            let values: Vec<&str> = varying.iter().map(|at| &*all[other].1[*at]).collect();
+            let of = if values.is_empty() { String::new() } else { format!("<{}>", values.join(", ")) };
+            calls[other] = format!("grid_{count}{of}");
+        }
+        count += 1;
+    }
+    (out, calls)
+}
+
+/// The body of a function that computes the grid of a launch.
+fn grid((kernel, info): (&Kernel, &KernelInfo)) -> String {
     // Not every host compiler has `min` and `max`.
     let plain = |text: String| text.replace("min(", "least_of(").replace("max(", "most_of(");
     let sides = [0, 1, 2].map(|axis| plain(write_host_expression((kernel, info), &Cuda, &kernel.launch.grid[axis])));
@@ -554,7 +615,7 @@ fn grid((kernel, info): (&Kernel, &KernelInfo), index: usize) -> String {
     });
     let apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     let is_used = |name: &str| sides.iter().any(|side| side.split(apart).any(|word| word == name));
-    let mut out = format!("static void grid_{index}(const int64_t *n, int64_t *grid)\n{{\n");
+    let mut out = "{\n".to_owned();
     for (i, (name, t)) in scalars.enumerate().filter(|(_, (name, _))| is_used(name)) {
         let _ = writeln!(out, "    const {t} {name} = ({t})n[{i}];");
     }

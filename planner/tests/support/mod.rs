@@ -3,7 +3,7 @@
 use lifting_codegen::ir::{Access, Kernel, ParamKind};
 use lifting_dsl::Scheme;
 use lifting_planner::emit::File;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -47,14 +47,13 @@ pub fn launched(folder: &str, file: &File, devices: &[Device], calls: &str) -> V
     let (_, host) = file.text.split_once("#ifndef __CUDACC_RTC__\n").expect("there is a host part");
     let host = host.strip_suffix("\n#endif\n").expect("the host part ends the file");
     let mut main = String::from("#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
-    for (name, ..) in &file.kernels {
-        let _ = writeln!(main, "extern \"C\" void {name}(void) {{}}");
-    }
+    let stubs: BTreeSet<String> = file.kernels.iter().map(|(name, ..)| stub(name)).collect();
+    main.extend(stubs);
     main += host;
     main += "\nint mock_ptx, mock_binary;\n";
     main += "static const struct { const void *kernel; const char *name, *bytes; } known[] = {\n";
     for (name, kernel, _) in &file.kernels {
-        let _ = writeln!(main, "    {{(const void *){name}, \"{name}\", \"{}\"}},", bytes(kernel));
+        let _ = writeln!(main, "    {{(const void *)&{name}, \"{}\", \"{}\"}},", logged(name), bytes(kernel));
     }
     main += "};\n";
     main += include_str!("mock.inc");
@@ -84,6 +83,21 @@ pub fn launched(folder: &str, file: &File, devices: &[Device], calls: &str) -> V
         text
     };
     devices.iter().map(run).collect()
+}
+
+/// The name of a kernel of a file in the log: one word.
+pub fn logged(name: &str) -> String {
+    name.replace(' ', "")
+}
+
+/// An empty function in place of a kernel, or of all instances of a template.
+fn stub(name: &str) -> String {
+    let Some((template, constants)) = name.split_once('<') else {
+        return format!("extern \"C\" void {name}(void) {{}}\n");
+    };
+    let kind = |constant: &str| if matches!(constant, "true" | "false") { "bool" } else { "int" };
+    let kinds: Vec<&str> = constants.trim_end_matches('>').split(", ").map(kind).collect();
+    format!("template <{}> static void {template}(void) {{}}\n", kinds.join(", "))
 }
 
 /// Size in bytes of each parameter, a digit each.

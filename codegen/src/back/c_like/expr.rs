@@ -41,6 +41,13 @@ impl Writer<'_> {
             };
             return Text::new(format!("({}){}", self.dialect.type_name(t), u.at(Prec::Unary)), Prec::Unary);
         }
+        if let (Expr::Local(_) | Expr::Elem(..), Some(read)) = (e, &mut self.read) {
+            let at = read.iter().position(|known| known == e).unwrap_or_else(|| {
+                read.push(e.clone());
+                read.len() - 1
+            });
+            return Text::new(super::steps::argument(at), Prec::Primary);
+        }
         match e {
             Expr::Lit(l) => self.literal(l),
             Expr::Local(id) => Text::new(self.locals[id.0 as usize].as_str(), Prec::Primary),
@@ -49,6 +56,7 @@ impl Writer<'_> {
                 Text::new(format!("{}[{index}]", self.locals[id.0 as usize]), Prec::Primary)
             }
             Expr::Param(id) => Text::new(self.params[id.0 as usize].as_str(), Prec::Primary),
+            Expr::Const(id) => Text::new(self.consts[id.0 as usize].as_str(), Prec::Primary),
             Expr::Builtin(b) => {
                 let text = self.dialect.builtin(*b, self.kernel.launch.block);
                 Text::new(text, if text.starts_with('(') { Prec::Unary } else { Prec::Primary })

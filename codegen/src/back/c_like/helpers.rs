@@ -75,6 +75,8 @@ pub enum Hint {
     Streaming,
     ReadOnly,
     Kept,
+    KeptIf,
+    ReadOnlyIf,
 }
 
 impl From<Cache> for Hint {
@@ -84,6 +86,8 @@ impl From<Cache> for Hint {
             Cache::Streaming => Hint::Streaming,
             Cache::ReadOnly => Hint::ReadOnly,
             Cache::Kept => Hint::Kept,
+            Cache::KeptIf(_) => Hint::KeptIf,
+            Cache::ReadOnlyIf(_) => Hint::ReadOnlyIf,
         }
     }
 }
@@ -95,6 +99,8 @@ impl Hint {
             Hint::Streaming => "_streaming",
             Hint::ReadOnly => "_read_only",
             Hint::Kept => "_kept",
+            Hint::KeptIf => "_kept_if",
+            Hint::ReadOnlyIf => "_read_only_if",
         }
     }
 }
@@ -102,7 +108,8 @@ impl Hint {
 /// Definitions of these helpers, each followed by an empty line.
 pub(crate) fn write(helpers: &BTreeSet<Helper>, dialect: &dyn CLike) -> String {
     let mut all = helpers.clone();
-    all.extend(helpers.iter().filter_map(|h| dialect.helper_calls(*h)));
+    all.extend(helpers.iter().filter_map(|h| h.choices()).flatten());
+    all.extend(all.clone().iter().filter_map(|h| dialect.helper_calls(*h)));
     if all.contains(&Helper::MirrorNear) {
         all.insert(Helper::MirrorFar);
     }
@@ -110,6 +117,19 @@ pub(crate) fn write(helpers: &BTreeSet<Helper>, dialect: &dyn CLike) -> String {
 }
 
 impl Helper {
+    /// The helpers that this one calls for its two hints, the hinted one first.
+    pub(crate) fn choices(self) -> Option<[Helper; 2]> {
+        match self {
+            Helper::Load { element, lanes, hint: Hint::ReadOnlyIf, memory } => {
+                Some([Hint::ReadOnly, Hint::None].map(|hint| Helper::Load { element, lanes, hint, memory }))
+            }
+            Helper::Store { element, lanes, hint: Hint::KeptIf, memory } => {
+                Some([Hint::Kept, Hint::None].map(|hint| Helper::Store { element, lanes, hint, memory }))
+            }
+            _ => None,
+        }
+    }
+
     /// The function's name.
     pub fn name(self) -> String {
         let place = |memory| if memory == Some(Memory::Shared) { "_shared" } else { "" };
@@ -144,7 +164,13 @@ impl Helper {
     fn definition(self, d: &dyn CLike) -> String {
         let own = d.helper_body(self);
         let comment: String = self.comment(own.is_some()).lines().map(|line| format!("// {line}\n")).collect();
-        let kind = if self == Helper::MirrorFar { d.called_function() } else { d.function() };
+        let kind = match self {
+            Helper::MirrorFar => d.called_function().to_owned(),
+            Helper::Load { hint: Hint::ReadOnlyIf, .. } | Helper::Store { hint: Hint::KeptIf, .. } => {
+                format!("template <bool IS>\n{}", d.function())
+            }
+            _ => d.function().to_owned(),
+        };
         let (result, parameters) = self.signature(d);
         let body = own.unwrap_or_else(|| self.body(d));
         format!("{comment}{kind} {result} {}({parameters})\n{{\n{body}}}\n", self.name())

@@ -11,6 +11,7 @@
 
 mod expr;
 mod helpers;
+mod steps;
 
 use super::Unsupported;
 use super::dialect::{CLike, Dialect, Memory};
@@ -19,9 +20,11 @@ use super::namer::{C_RESERVED, HELPERS, Namer};
 use super::text::{Lines, Prec, Text, comment_line, wrap_list};
 use crate::ir::valid::KernelInfo;
 use crate::ir::*;
+use crate::opt::Template;
 use std::collections::BTreeSet;
 
 pub use helpers::{Helper, Hint};
+use steps::Steps;
 
 impl<L: CLike> Dialect for L {
     fn name(&self) -> &'static str {
@@ -98,12 +101,63 @@ pub fn write_host_expression(pair: (&Kernel, &KernelInfo), dialect: &dyn CLike, 
     w.expr(e).text
 }
 
+/// Writes kernels that are one in several instances: the text of each template, and its name.
+pub fn write_templates(
+    templates: &[Template],
+    namer: &mut Namer,
+) -> Result<(String, Vec<(String, String)>), Unsupported> {
+    let dialect = &super::Cuda;
+    let names: Vec<String> = templates.iter().map(|t| namer.name(&t.kernel.name)).collect();
+    let (mut used, mut texts, mut described) = (BTreeSet::new(), Vec::new(), Vec::<(&[Param], String)>::new());
+    let mut steps = Steps::default();
+    for (template, name) in templates.iter().zip(names) {
+        let kernel = &template.kernel;
+        dialect.check(kernel)?;
+        let mut w = Writer::new((kernel, &template.info), dialect, namer, &mut used);
+        w.template = Some(template);
+        w.steps = Some(&mut steps);
+        w.described = described.iter().find(|(params, _)| *params == kernel.params).map(|(_, name)| name.clone());
+        if w.described.is_none() {
+            described.push((&kernel.params, name.clone()));
+        }
+        w.namer.open();
+        let result = w.function(&name);
+        w.namer.close();
+        result?;
+        texts.push((w.lines.out, name));
+    }
+    let mut helpers = helpers::write(&used, dialect);
+    if templates.iter().any(|t| t.waits.is_some()) {
+        helpers += POINTER;
+    }
+    helpers += &steps.text;
+    Ok((helpers, texts))
+}
+
+/// The type of pointers to samples that other launches may still write.
+const POINTER: &str = "// A pointer to samples; if other launches may still change them, it is not restricted.
+template <typename T, bool CHANGES> struct pointer_to { typedef T *__restrict__ type; };
+template <typename T> struct pointer_to<T, true> { typedef T *type; };
+
+";
+
 struct Writer<'a> {
     kernel: &'a Kernel,
+    /// The template, where the kernel is one.
+    template: Option<&'a Template>,
+    /// The kernel that describes the same parameters.
+    described: Option<String>,
+    /// Functions of lifting steps, in files that have them.
+    steps: Option<&'a mut Steps>,
+    /// The lifting step that the statements belong to, from the comment before them.
+    step: Option<String>,
+    /// The samples that a step's function reads, while it is written.
+    read: Option<Vec<Expr>>,
     facts: Facts<'a>,
     dialect: &'a dyn CLike,
     namer: &'a mut Namer,
     helpers: &'a mut BTreeSet<Helper>,
+    consts: Vec<String>,
     params: Vec<String>,
     shared: Vec<String>,
     locals: Vec<String>,
@@ -119,10 +173,16 @@ impl<'a> Writer<'a> {
     ) -> Writer<'a> {
         Writer {
             kernel,
+            template: None,
+            described: None,
+            steps: None,
+            step: None,
+            read: None,
             facts: Facts::of(kernel, info),
             dialect,
             namer,
             helpers,
+            consts: Vec::new(),
             params: Vec::new(),
             shared: vec![String::new(); kernel.shared.len()],
             locals: vec![String::new(); kernel.locals.len()],
@@ -148,9 +208,14 @@ impl<'a> Writer<'a> {
         for doc in &self.kernel.docs {
             self.lines.out += &format!("// {}\n", comment_line(doc));
         }
-        for p in self.kernel.params.iter().filter(|p| !p.doc.is_empty()) {
+        if let Some(name) = &self.described {
+            self.lines.out += &format!("// Parameters are those of {name}.\n");
+        }
+        let is_new = self.described.is_none();
+        for p in self.kernel.params.iter().filter(|p| is_new && !p.doc.is_empty()) {
             self.lines.out += &format!("//   {}: {}\n", comment_line(&p.name), comment_line(&p.doc));
         }
+        self.consts = self.kernel.consts.iter().map(|c| self.namer.name(&c.name)).collect();
         let (mut params, mut starts) = (Vec::new(), Vec::new());
         for p in &self.kernel.params {
             let name = self.namer.name(&p.name);
@@ -160,6 +225,14 @@ impl<'a> Writer<'a> {
                     let constness = if access == Access::Read { "const " } else { "" };
                     // Data that other launches may still write is not constant.
                     let changes = self.facts.overlaps() && access != Access::Write;
+                    if let Some(Template { waits: Some(id), .. }) = self.template
+                        && changes
+                    {
+                        let (t, waits) = (d.type_name(s), &self.consts[id.0 as usize]);
+                        params.push(format!("typename pointer_to<{constness}{t}, {waits}>::type {name}"));
+                        self.params.push(name);
+                        continue;
+                    }
                     let restrict = if changes { String::new() } else { format!("{} ", d.restrict()) };
                     let pointer = format!("{}{constness}{} *{restrict}", d.memory(Memory::Global), d.type_name(s));
                     if d.arrays_have_offsets() {
@@ -175,12 +248,18 @@ impl<'a> Writer<'a> {
             }
             self.params.push(name);
         }
-        self.lines.out += &wrap_list(&d.kernel_head(self.kernel, name), &params, ")");
+        let head = match self.template {
+            Some(template) => self.template_head(template, name),
+            None => d.kernel_head(self.kernel, name),
+        };
+        self.lines.out += &wrap_list(&head, &params, ")");
         self.lines.out += "\n{\n";
         self.lines.indent = 1;
         for (i, s) in self.kernel.shared.iter().enumerate() {
             let name = self.namer.name(&s.name);
-            let declared = self.spelled(d.shared_array(s.scalar, &name, s.len), Feature::Shared)?;
+            let differs = self.template.and_then(|t| t.shared.iter().find(|(id, _)| id.0 as usize == i));
+            let len = differs.map_or_else(|| s.len.to_string(), |(_, len)| self.plain(len).text);
+            let declared = self.spelled(d.shared_array(s.scalar, &name, &len), Feature::Shared)?;
             self.line(&declared);
             self.shared[i] = name;
         }
@@ -198,10 +277,32 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// The head of a kernel with constants of an instance.
+    fn template_head(&mut self, template: &Template, name: &str) -> String {
+        let kind = |value: Literal| if value.scalar() == Scalar::Bool { "bool" } else { "int" };
+        let consts = self.kernel.consts.iter().zip(&self.consts);
+        let consts: Vec<String> = consts.map(|(c, name)| format!("{} {name}", kind(c.value))).collect();
+        let threads: u32 = self.kernel.launch.block.iter().product();
+        let blocks = match (&template.min_blocks, self.kernel.min_blocks) {
+            (Some(blocks), _) => format!(", {}", self.plain(blocks).text),
+            (None, 0) => String::new(),
+            (None, n) => format!(", {n}"),
+        };
+        match consts.is_empty() {
+            true => format!("extern \"C\" __global__ void __launch_bounds__({threads}{blocks}) {name}("),
+            false => format!(
+                "template <{}>\n__global__ void __launch_bounds__({threads}{blocks}) {name}(",
+                consts.join(", ")
+            ),
+        }
+    }
+
     fn block(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
         self.namer.open();
         self.lines.indent += 1;
+        let step = self.step.clone();
         let result = self.statements(body);
+        self.step = step;
         self.lines.indent -= 1;
         self.namer.close();
         result
@@ -241,7 +342,11 @@ impl<'a> Writer<'a> {
         let local = self.facts.local(id);
         let name = self.namer.name(&local.name);
         let t = self.dialect.type_name(local.scalar);
-        let len = local.len.map(|n| format!("[{n}]")).unwrap_or_default();
+        let differs = self.template.and_then(|t| t.lengths.iter().find(|(local, _)| *local == id));
+        let len = match differs {
+            Some((_, len)) => format!("[{}]", self.plain(len).text),
+            None => local.len.map(|n| format!("[{n}]")).unwrap_or_default(),
+        };
         match value {
             Some(v) => self.line(&format!("{constness}{t} {name} = {v};")),
             None => self.line(&format!("{t} {name}{len};")),
@@ -254,7 +359,10 @@ impl<'a> Writer<'a> {
 
     fn statement(&mut self, s: &Stmt) -> Result<(), Unsupported> {
         match s {
-            Stmt::Comment(text) => self.line(&format!("// {}", comment_line(text))),
+            Stmt::Comment(text) => {
+                self.step = steps::step_of(text);
+                self.line(&format!("// {}", comment_line(text)));
+            }
             Stmt::Let(id, e) => {
                 let value = self.plain(e).text;
                 let constness = if self.facts.is_set_once(*id) { "const " } else { "" };
@@ -387,7 +495,7 @@ impl<'a> Writer<'a> {
             self.line(&format!("{target} {sign}= {b};"));
             return;
         }
-        let value = self.plain(e).text;
+        let value = self.step_call(e).unwrap_or_else(|| self.plain(e).text);
         self.line(&format!("{target} = {value};"));
     }
 
@@ -419,7 +527,13 @@ impl<'a> Writer<'a> {
     fn load_one(&mut self, space: Space, index: &Expr, cache: Cache) -> String {
         let index = self.plain(index).text;
         let cell = format!("{}[{index}]", self.array(space));
-        self.dialect.load(&cell, self.hint(space, cache))
+        match self.hint(space, cache) {
+            Cache::ReadOnlyIf(id) => {
+                let [hinted, plain] = [Cache::ReadOnly, Cache::Default].map(|hint| self.dialect.load(&cell, hint));
+                format!("{} ? {hinted} : {plain}", self.consts[id.0 as usize])
+            }
+            hint => self.dialect.load(&cell, hint),
+        }
     }
 
     fn load(&mut self, dst: &Place, space: Space, index: &Expr, lanes: u32, cache: Cache) -> Result<(), Unsupported> {
@@ -437,8 +551,17 @@ impl<'a> Writer<'a> {
         self.helpers.insert(helper);
         let from = self.address(self.array(space).to_string(), index);
         let to = self.address(self.locals[id.0 as usize].clone(), first);
-        self.line(&format!("{}({to}, {from});", helper.name()));
+        let name = self.hinted(helper, cache);
+        self.line(&format!("{name}({to}, {from});"));
         Ok(())
+    }
+
+    /// A helper's name, with the constant that tells whether its hint holds.
+    fn hinted(&self, helper: Helper, cache: Cache) -> String {
+        match cache {
+            Cache::KeptIf(id) | Cache::ReadOnlyIf(id) => format!("{}<{}>", helper.name(), self.consts[id.0 as usize]),
+            _ => helper.name(),
+        }
     }
 
     fn nullary(&mut self, helper: Helper) {
@@ -466,7 +589,7 @@ impl<'a> Writer<'a> {
         let cache = self.hint(space, cache);
         let texts: Vec<String> = values.iter().map(|v| self.plain(v).text).collect();
         if let [value] = &texts[..]
-            && cache != Cache::Kept
+            && !matches!(cache, Cache::Kept | Cache::KeptIf(_))
         {
             let index = self.plain(index).text;
             let cell = format!("{}[{index}]", self.array(space));
@@ -478,7 +601,8 @@ impl<'a> Writer<'a> {
         let helper = Helper::Store { element, lanes, hint: cache.into(), memory };
         self.helpers.insert(helper);
         let to = self.address(self.array(space).to_string(), index);
-        self.line(&format!("{}({to}, {});", helper.name(), texts.join(", ")));
+        let name = self.hinted(helper, cache);
+        self.line(&format!("{name}({to}, {});", texts.join(", ")));
         Ok(())
     }
 

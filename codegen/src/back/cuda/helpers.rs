@@ -9,6 +9,17 @@ use std::fmt::Write;
 /// The body, where an instruction is faster than the portable one.
 pub(super) fn body(h: Helper) -> Option<String> {
     let value = |text: String| format!("    return {text};\n");
+    if let Some([hinted, plain]) = h.choices() {
+        let arguments = match h {
+            Helper::Store { lanes, .. } => (0..lanes).map(|i| format!(", v{i}")).collect::<String>(),
+            _ => ", from".into(),
+        };
+        return Some(format!(
+            "    if (IS) {}(to{arguments});\n    else {}(to{arguments});\n",
+            hinted.name(),
+            plain.name()
+        ));
+    }
     Some(match h {
         Helper::Pack(low, high) => {
             let selector = [high + 5, high + 4, low + 1, low].map(|byte| byte.to_string()).concat();
@@ -86,7 +97,7 @@ fn load(s: Scalar, lanes: u32, hint: Hint) -> String {
     let (v, elements) = vector(s, lanes);
     let address = format!("reinterpret_cast<const {v} *>(from)");
     let value = match hint {
-        Hint::None | Hint::Kept => format!("*{address}"),
+        Hint::None | Hint::Kept | Hint::KeptIf | Hint::ReadOnlyIf => format!("*{address}"),
         Hint::Streaming => format!("__ldcs({address})"),
         Hint::ReadOnly => format!("__ldg({address})"),
     };
@@ -145,7 +156,7 @@ fn store(s: Scalar, lanes: u32, hint: Hint) -> String {
                  #endif\n"
             );
         }
-        Hint::None | Hint::ReadOnly => out += &format!("    *{address} = {value};\n"),
+        Hint::None | Hint::ReadOnly | Hint::KeptIf | Hint::ReadOnlyIf => out += &format!("    *{address} = {value};\n"),
     }
     out
 }

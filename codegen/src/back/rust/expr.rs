@@ -58,6 +58,7 @@ impl Writer<'_> {
             Expr::Local(id) => new(self.locals[id.0 as usize].clone(), Prec::Primary),
             Expr::Elem(id, index) => new(self.element(*id, index), Prec::Primary),
             Expr::Param(id) => new(self.params[id.0 as usize].clone(), Prec::Primary),
+            Expr::Const(id) => self.expr(&Expr::Lit(self.kernel.consts[id.0 as usize].value)),
             Expr::Builtin(b) => {
                 let grid = matches!(b, Builtin::GridX | Builtin::GridY | Builtin::GridZ);
                 new(if grid { "1" } else { "0" }.into(), Prec::Primary)

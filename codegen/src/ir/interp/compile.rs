@@ -295,6 +295,7 @@ impl<'a> Compiler<'a> {
                 };
                 (self.constant(bits), scalar)
             }
+            Expr::Const(c) => self.expr(&Expr::Lit(self.kernel.consts[c.0 as usize].value), want),
             Expr::Local(l) => self.read(*l, 0),
             Expr::Elem(l, index) => {
                 if let Expr::Lit(Literal::Int(i, _)) = **index {
@@ -404,7 +405,7 @@ fn count(kernel: &Kernel, info: &KernelInfo, e: &Expr) -> Operations {
     e.each(&mut |e| {
         let of = |part: &Expr| info.type_of(kernel, part);
         match e {
-            Expr::Lit(_) | Expr::Local(_) | Expr::Elem(..) | Expr::Param(_) | Expr::Builtin(_) => {}
+            Expr::Lit(_) | Expr::Const(_) | Expr::Local(_) | Expr::Elem(..) | Expr::Param(_) | Expr::Builtin(_) => {}
             Expr::Binary(op, ..) if op.is_comparison() => n.logic += 1,
             Expr::Unary(_, a) | Expr::Binary(_, a, _) => match of(a) {
                 Scalar::Bool => n.logic += 1,

@@ -59,10 +59,9 @@ impl KernelInfo {
 /// Type of an expression of a valid kernel.
 pub(crate) fn type_of(kernel: &Kernel, e: &Expr) -> Scalar {
     match e {
-        Expr::Lit(Literal::Int(_, s)) | Expr::Cast(s, _) => *s,
-        Expr::Lit(Literal::F32(_)) => Scalar::F32,
-        Expr::Lit(Literal::F64(_)) => Scalar::F64,
-        Expr::Lit(Literal::Bool(_)) => Scalar::Bool,
+        Expr::Cast(s, _) => *s,
+        Expr::Lit(l) => l.scalar(),
+        Expr::Const(c) => kernel.consts[c.0 as usize].value.scalar(),
         Expr::Local(l) | Expr::Elem(l, _) => kernel.locals[l.0 as usize].scalar,
         Expr::Param(p) => match kernel.params[p.0 as usize].kind {
             ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,

@@ -104,7 +104,7 @@ impl<'a> Analysis<'a> {
         }
         let ([bx, by, bz], warp) = (self.kernel.launch.block, self.kernel.warp.max(1));
         match e {
-            Expr::Lit(_) | Expr::Param(_) => Level::Block,
+            Expr::Lit(_) | Expr::Const(_) | Expr::Param(_) => Level::Block,
             Expr::Local(l) => self.levels[l.0 as usize].unwrap_or(Level::Block),
             Expr::Elem(l, i) => {
                 self.levels[l.0 as usize].unwrap_or(Level::Block).control().join(self.level(i).control())
