@@ -183,7 +183,7 @@ fn false_sidecars() {
         ("\"axis_order\": [1, 0]", "\"axis_order\": [1, 5]", "c.npy.json"),
         ("\"pad\": null", "\"pad\": \"edge\"", "contradicts itself"),
         ("domain integer;", "domain integer", "expected `;`"),
-        ("\"version\": 2", "\"version\": 9", "is of version 9: this liftc knows versions 1 to 3"),
+        ("\"version\": 2", "\"version\": 9", "is of version 9: this liftc knows versions 1 to 4"),
         ("\"version\": 2", "\"version\": \"two\"", "it has no `version`"),
         ("\"lifting-coefficients\"", "\"other\"", "its `format` is not `lifting-coefficients`"),
         ("{", "[", "is not valid JSON, from line"),

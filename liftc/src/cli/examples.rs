@@ -67,7 +67,7 @@ Examples:
   Different levels for each axis; a tile that begins at row 0, column 5
     liftc transform film.npy -w legall53 -l 2,4,4 -o coeffs.npy
     liftc transform tile.png -w legall53 -l 3 --origin 0,5 -o coeffs.npy
-  Columns by the 5/3; rows by DD(13,7) at the finest level, by the S transform at all others
+  Columns by the 5/3; rows by DD(13,7), and by the S transform after level 1
     liftc transform photo.png -w legall53,dd137+s_transform -l 3 -o coeffs.npy
   Independent tiles of 256 × 256, as in JPEG 2000
     liftc transform photo.png -w legall53 -l 3 --tile 256x256 -o coeffs.npy
