@@ -28,12 +28,16 @@ pub enum Varying<'v> {
     Cache(&'v [Cache]),
     /// Whether each copy has this statement.
     Present(&'v [bool], &'v Stmt),
+    /// Comments of one statement, which differ.
+    Comments,
 }
 
 /// The caller's text for a difference.
 pub enum Varied {
     Expr(Expr),
     Cache(Cache),
+    /// The merged text does without.
+    Nothing,
 }
 
 /// A walk through copies of statements. Locals that the first copy declares stand for those of the others.
@@ -76,7 +80,7 @@ impl<'a> Merge<'a> {
     fn int(&mut self, values: &[i64], scalar: Scalar) -> Option<Expr> {
         match (self.vary)(Varying::Int(values, scalar))? {
             Varied::Expr(e) => Some(e),
-            Varied::Cache(_) => None,
+            Varied::Cache(_) | Varied::Nothing => None,
         }
     }
 
@@ -141,12 +145,36 @@ impl<'a> Merge<'a> {
             match firsts.iter().flatten().count() {
                 0 => return Some(out),
                 n if n == copies.len() => {
-                    out.push(self.stmt(&firsts.into_iter().flatten().collect::<Vec<_>>())?);
+                    let firsts: Vec<&Stmt> = firsts.into_iter().flatten().collect();
+                    self.several(&firsts, &mut out)?;
                     at.iter_mut().for_each(|at| *at += 1);
                 }
                 _ => return None,
             }
         }
+    }
+
+    /// Adds the merged statement, or none for comments that differ, or one for each number of groups to wait for.
+    fn several(&mut self, ss: &[&Stmt], out: &mut Vec<Stmt>) -> Option<()> {
+        let differ = Self::agree(ss).is_none();
+        match ss[0] {
+            Stmt::Comment(_) if differ && ss.iter().all(|s| matches!(s, Stmt::Comment(_))) => {
+                (self.vary)(Varying::Comments)?;
+            }
+            Stmt::WaitCopies(_) if differ => {
+                let mut counts = all!(ss, Stmt::WaitCopies(n) => *n);
+                counts.sort_unstable();
+                counts.dedup();
+                for n in counts {
+                    let one = Stmt::WaitCopies(n);
+                    let present: Vec<bool> = ss.iter().map(|s| **s == one).collect();
+                    let Varied::Expr(cond) = (self.vary)(Varying::Present(&present, &one))? else { return None };
+                    out.push(Stmt::If { cond, then: vec![one], otherwise: Vec::new() });
+                }
+            }
+            _ => out.push(self.stmt(ss)?),
+        }
+        Some(())
     }
 
     fn bodies<'s>(&mut self, bodies: Vec<&'s Vec<Stmt>>) -> Option<Vec<Stmt>> {
@@ -246,7 +274,7 @@ impl<'a> Merge<'a> {
         }
         match (self.vary)(Varying::Cache(all))? {
             Varied::Cache(cache) => Some(cache),
-            Varied::Expr(_) => None,
+            Varied::Expr(_) | Varied::Nothing => None,
         }
     }
 

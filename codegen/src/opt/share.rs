@@ -35,8 +35,8 @@ pub struct Template {
     pub waits: Option<ConstId>,
     /// For each instance: its place among the kernels, and its constants.
     pub instances: Vec<(usize, Vec<Literal>)>,
-    /// For each instance: [`Kernel::settled`].
-    settled: Vec<Vec<ParamId>>,
+    /// For each instance: [`Kernel::settled`] and [`Kernel::launch`].
+    own: Vec<(Vec<ParamId>, Launch)>,
 }
 
 impl Template {
@@ -56,7 +56,7 @@ impl Template {
         locals.into_iter().for_each(|(id, n)| kernel.locals[id.0 as usize].len = Some(n));
         shared.into_iter().for_each(|(id, n)| kernel.shared[id.0 as usize].len = n);
         kernel.min_blocks = blocks.unwrap_or(kernel.min_blocks);
-        kernel.settled = self.settled[at].clone();
+        (kernel.settled, kernel.launch) = self.own[at].clone();
         settle(&mut kernel.body, &kernel.consts);
         kernel
     }
@@ -205,9 +205,15 @@ fn merged(all: &[Instance], members: &[usize]) -> Option<Template> {
             }
             Varying::Int(..) => return None,
             Varying::Present(present, s) => {
-                let name = if *s == Stmt::WaitLaunches { "Waits" } else { "Allows" };
+                let name = match s {
+                    Stmt::WaitLaunches => "Waits",
+                    Stmt::WaitCopies(_) => "Flight",
+                    _ => "Allows",
+                };
                 Varied::Expr(constants.flag(name, present))
             }
+            // What differs is in the constants.
+            Varying::Comments => Varied::Nothing,
             Varying::Cache(all) => {
                 let is = |cache: Cache| all.iter().map(|c| *c == cache).collect::<Vec<_>>();
                 let (one, flags) = match () {
@@ -270,6 +276,6 @@ fn merged(all: &[Instance], members: &[usize]) -> Option<Template> {
     let instances = members.iter().enumerate().map(|(m, index)| (*index, values(m))).collect();
     let kernel = Kernel { consts, body, ..first.clone() };
     info.overlaps = which.contains(&true);
-    let settled = kernels.iter().map(|kernel| kernel.settled.clone()).collect();
-    Some(Template { kernel, info, lengths, shared, min_blocks, waits, instances, settled })
+    let own = kernels.iter().map(|kernel| (kernel.settled.clone(), kernel.launch.clone())).collect();
+    Some(Template { kernel, info, lengths, shared, min_blocks, waits, instances, own })
 }
