@@ -93,7 +93,7 @@ fn check_boundaries(problem: &Problem) -> Result<(), PlanError> {
     for level in 0..geometry.depth() {
         for axis in geometry.axes_at(level) {
             let length = geometry.level_shape(level)[axis];
-            if problem.wavelet(axis, level).1 == Boundary::Periodic && length % 2 != 0 {
+            if problem.wavelet(axis, level).1 == Boundary::Periodic && !length.is_multiple_of(2) {
                 let multiple = 1 << geometry.levels()[axis];
                 return Err(GeometryError::OddPeriodic { axis, level, length, multiple }.into());
             }

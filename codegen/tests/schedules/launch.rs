@@ -225,7 +225,7 @@ pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
             }
         }
     }
-    let mut made: Vec<(Kernel, Shape, Vec<(usize, Launch)>, Direction)> = Vec::new();
+    let mut made: Vec<Made> = Vec::new();
     for ((shape, rows, options, order), users) in kernels {
         let what = |one: &Try| format!("{} {} {rows:?} {one:?}", scheme.name(), options.direction.name());
         let fit = match shape.schedule().fit(scheme, options, shape, rows) {
@@ -274,9 +274,12 @@ pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
     outcomes
 }
 
+/// A kernel, its shape, the launches of tries by their indices, and its direction.
+type Made = (Kernel, Shape, Vec<(usize, Launch)>, Direction);
+
 /// The kernels as a file writes them: with loops, and those that differ only in constants as one.
-fn shared(made: &[(Kernel, Shape, Vec<(usize, Launch)>, Direction)]) -> Vec<Kernel> {
-    let instance = |(kernel, shape, ..): &(Kernel, Shape, Vec<(usize, Launch)>, Direction)| Instance {
+fn shared(made: &[Made]) -> Vec<Kernel> {
+    let instance = |(kernel, shape, ..): &Made| Instance {
         kernel: opt::reroll(kernel, &validate(kernel).expect("it is valid")),
         numbers: shape.numbers().map(|(name, n)| (name, n.into())).collect(),
     };
