@@ -55,6 +55,19 @@ macro_rules! each_expr {
     };
 }
 
+/// The place that a statement sets, shared or mutable as it is borrowed.
+macro_rules! sets {
+    ($stmt:expr) => {
+        match $stmt {
+            Stmt::Set(place, _)
+            | Stmt::Load { dst: place, .. }
+            | Stmt::Shuffle { dst: place, .. }
+            | Stmt::Ballot { dst: place, .. } => Some(place),
+            _ => None,
+        }
+    };
+}
+
 impl Expr {
     /// Calls `f` on the direct parts of this expression, in order.
     pub fn each_part<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
@@ -159,24 +172,12 @@ impl Stmt {
 
     /// The local, or the element of one, that it sets after its declaration.
     pub fn sets(&self) -> Option<&Place> {
-        match self {
-            Stmt::Set(place, _)
-            | Stmt::Load { dst: place, .. }
-            | Stmt::Shuffle { dst: place, .. }
-            | Stmt::Ballot { dst: place, .. } => Some(place),
-            _ => None,
-        }
+        sets!(self)
     }
 
     /// [`Stmt::sets`], mutable.
     pub fn sets_mut(&mut self) -> Option<&mut Place> {
-        match self {
-            Stmt::Set(place, _)
-            | Stmt::Load { dst: place, .. }
-            | Stmt::Shuffle { dst: place, .. }
-            | Stmt::Ballot { dst: place, .. } => Some(place),
-            _ => None,
-        }
+        sets!(self)
     }
 
     /// The array in global memory that the statement itself reads.
@@ -223,6 +224,22 @@ pub fn each_stmt_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut Stmt)) {
         }
     }
     walk(body, f);
+}
+
+/// Calls `f` on the local and the index of every element that is read or set.
+pub fn each_element_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut LocalId, &mut Expr)) {
+    each_stmt_mut(body, &mut |s| {
+        s.each_expr_mut(&mut |e| {
+            e.each_mut(&mut |e| {
+                if let Expr::Elem(id, index) = e {
+                    f(id, index);
+                }
+            });
+        });
+        if let Some(Place::Elem(id, index)) = s.sets_mut() {
+            f(id, index);
+        }
+    });
 }
 
 /// Calls `f` on all expressions, and on those within them.

@@ -6,7 +6,7 @@
 use super::merge::{Merge, Varied, Varying, declared_in};
 use crate::back::facts::Facts;
 use crate::ir::valid::KernelInfo;
-use crate::ir::visit::{each_stmt, each_stmt_mut};
+use crate::ir::visit::{each_element_mut, each_stmt, each_stmt_mut};
 use crate::ir::*;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -91,22 +91,10 @@ impl Pass<'_> {
                 self.locals[local.0 as usize].len = Some(length);
             }
             let end = at + run.period * run.copies;
-            each_stmt_mut(&mut body[end..], &mut |s| {
-                let part = |id: &mut LocalId, index: &mut Expr| {
-                    if let Some((whole, first)) = made.parts.get(id) {
-                        *id = *whole;
-                        *index = Expr::i32(*first) + index.clone();
-                    }
-                };
-                s.each_expr_mut(&mut |e| {
-                    e.each_mut(&mut |e| {
-                        if let Expr::Elem(id, index) = e {
-                            part(id, index);
-                        }
-                    });
-                });
-                if let Some(Place::Elem(id, index)) = s.sets_mut() {
-                    part(id, index);
+            each_element_mut(&mut body[end..], &mut |id, index| {
+                if let Some((whole, first)) = made.parts.get(id) {
+                    *id = *whole;
+                    *index = Expr::i32(*first) + index.clone();
                 }
             });
             body.splice(at..end, made.statements);
@@ -181,21 +169,9 @@ impl Pass<'_> {
             body.remove(at);
             statements.push(Stmt::Declare(id));
             lengths.push((id, length * copies as u32));
-            let part = |part: &mut LocalId, index: &mut Expr| {
+            each_element_mut(&mut body, &mut |part, index| {
                 if *part == id {
                     *index = i() * length as i32 + index.clone();
-                }
-            };
-            each_stmt_mut(&mut body, &mut |s| {
-                s.each_expr_mut(&mut |e| {
-                    e.each_mut(&mut |e| {
-                        if let Expr::Elem(id, index) = e {
-                            part(id, index);
-                        }
-                    });
-                });
-                if let Some(Place::Elem(id, index)) = s.sets_mut() {
-                    part(id, index);
                 }
             });
             parts.extend(copies_of.into_iter().enumerate().map(|(k, own)| (own, (id, k as i64 * i64::from(length)))));

@@ -172,12 +172,12 @@ impl<T: Sample> Cpu<T> {
         }
         // Several wavelets go axis by axis.
         let is_one = !problem.is_mixed();
-        let rows = rows::Program::new(&problem, isa, threads).filter(|_| is_one);
+        let rows = is_one.then(|| rows::Program::new(&problem, isa, threads)).flatten();
         if let Some(rows) = &rows {
             size.lines = size.lines.max(rows.work()?);
             size.low = rows.low()?;
         }
-        let volume = rows::Volume::new(&problem, isa, threads).filter(|_| is_one);
+        let volume = is_one.then(|| rows::Volume::new(&problem, isa, threads)).flatten();
         if let Some(volume) = &volume {
             size.lines = size.lines.max(volume.work());
             size.low = size.low.max(volume.low());
