@@ -1,9 +1,9 @@
 //! Several copies of the same statements → one text, and the integers in which the copies differ.
 //!
 //! [`Merge`] walks through the copies side by side. Where all agree, the merged statement is theirs. Where they differ
-//! by integer literals, the caller gives the merged expression: one of a loop variable (`reroll`), or of constants of an
-//! instance (`share`). Only positions of samples vary: indices, and integers that no sample flows into. Weights
-//! and shifts of steps never do.
+//! by integer literals, the caller gives the merged expression: one of a loop variable (`reroll`), or of constants of
+//! an instance (`share`). Only positions of samples vary: indices, and integers that no sample flows into. Weights and
+//! shifts of steps never do.
 //!
 //! A sum that folding has shortened, such as `start` for `start + 0 * pitch`, is compared as a linear form.
 

@@ -137,8 +137,8 @@ fn digits(sample: SampleType) -> u32 {
     }
 }
 
-/// Converts file elements to samples. Overflow is an error, and avoidable rounding is noted. Elements are freed as their
-/// samples are made.
+/// Converts file elements to samples. Overflow is an error, and avoidable rounding is noted. Elements are freed as
+/// their samples are made.
 pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     let data = match T::from_data(data) {
         Ok(samples) => return Ok(Converted { samples, undefined: None, notes: Vec::new() }),
