@@ -15,13 +15,13 @@ use lifting_dsl::{Boundary, PairStage, Phase, Step};
 /// a scaling.
 ///
 /// A read beyond the border is served from inside the signal. Folding never takes two positions further apart. So under
-/// `whole-symmetric` the served position is within the larger of the two distances, on either side. Under `edge` it is
-/// at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal is extended
+/// `whole-symmetric` and `half-symmetric` the served position is within the larger of the two distances, on either side.
+/// Under `edge` it is at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal is extended
 /// before it is lifted.
 pub fn effective_support(step: &Step, boundary: Boundary) -> Option<(i64, i64)> {
     let (lo, hi) = step.support()?;
     Some(match boundary {
-        Boundary::WholeSymmetric => {
+        Boundary::WholeSymmetric | Boundary::HalfSymmetric => {
             let reach = lo.abs().max(hi.abs());
             (-reach, reach)
         }

@@ -53,9 +53,9 @@ const TIPS: [(&str, &[&str], &str); 10] = [
     ),
     (
         "boundary",
-        &["symmetric", "sym", "symh", "half-symmetric", "hs", "half-sample-symmetric"],
-        "`symmetric` of PyWavelets and numpy repeats the border sample, which is not supported; \
-         `whole-symmetric`, their `reflect`, does not repeat it",
+        &["symmetric", "sym", "symh", "half", "hs", "half-sample-symmetric"],
+        "`symmetric` of PyWavelets and numpy repeats the signal's border sample, which is not supported; \
+         `whole-symmetric`, their `reflect`, does not repeat it; `half-symmetric` repeats the end of a phase",
     ),
     (
         "boundary",

@@ -176,7 +176,7 @@ fn false_sidecars() {
         ("[6, 7]", "[7, 6]", "is 6 × 7, but the sidecar describes coefficients of 7 × 6"),
         ("\"i16\"", "\"i32\"", "has int16 elements, but the sidecar describes i32 samples"),
         ("\"i16\"", "\"u16\"", "unknown sample type `u16`"),
-        ("whole-symmetric\",", "half-symmetric\",", "unknown border rule"),
+        ("whole-symmetric\",", "mirrored\",", "unknown border rule"),
         ("\"mallat\"", "\"spiral\"", "unknown layout `spiral`"),
         ("\"levels\": [2, 2]", "\"levels\": [2, 77]", "77 levels"),
         ("\"levels\": [2, 2]", "\"levels\": [2]", "c.npy.json"),

@@ -244,7 +244,7 @@ const CASES: &[(&str, &[&str])] = &[
             "i:odd -= even[0]/8;",
             "i:odd -= even[0]/1000;",
             "odd -= median(even[0], even[1]);",
-            "boundary half-symmetric; odd -= even[0];",
+            "boundary half-sample-symmetric; odd -= even[0];",
             "odd -= even[0] ‹‹ 1;",
             "odd -= even[0] ›› 1;",
             "wavelet _x { domain real; odd -= even[0]; } wavelet x { domain real; odd -= even[0]; }",

@@ -34,7 +34,9 @@ impl Line<'_> {
                 let x = x.rem_euclid(2 * (n - 1));
                 x.min(2 * (n - 1) - x)
             }
-            Boundary::Edge | Boundary::Zero => panic!("{} is not an extension", self.boundary),
+            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero => {
+                panic!("{} is not an extension", self.boundary)
+            }
         };
         Float::from_f64(self.samples[index as usize]).expect("samples are finite")
     }

@@ -85,7 +85,8 @@ class Plan:
     ``tile`` splits the data into independent tiles, each with its own borders. It is a length for all transformed axes,
     or one for each axis: a multiple of 2^levels, or the axis's length.
 
-    ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``; the default is the wavelet's own rule.
+    ``boundary`` is ``whole-symmetric``, ``half-symmetric``, ``periodic``, ``edge`` or ``zero``; the default is the
+    wavelet's own rule.
     ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which runs GPU kernels slowly on the CPU.
     All devices compute the same bits.
     A border rule that makes the transform ill-conditioned (`condition`) is a warning above 100, and an error above

@@ -248,6 +248,7 @@ _BORDERS = {
     "whole-symmetric": lambda i, n: _reflected(i, n),
     "periodic": lambda i, n: i % n,
     "edge": lambda i, n: i.clamp(0, n - 1),
+    "half-symmetric": lambda i, n: torch.minimum(i % (2 * n), 2 * n - 1 - i % (2 * n)),
 }
 
 
@@ -265,7 +266,7 @@ class LearnableLifting(nn.Module):
     Each step is a list of taps. A prediction adds ``sum(taps[k] * even[n + k - (len - 1) // 2])`` to ``odd[n]``, an
     update adds ``sum(taps[k] * odd[n + k - len // 2])`` to ``even[n]``. Finally the bands are scaled by ``exp(scale)``
     and its inverse. Axes of one sample are unchanged. The initial wavelet is CDF 5/3 by default. ``boundary`` is
-    ``whole-symmetric`` (of the whole signal), ``periodic`` (even lengths only) or ``edge``.
+    ``whole-symmetric`` (of the whole signal), ``periodic`` (even lengths only), ``edge`` or ``half-symmetric``.
 
     >>> layer = LearnableLifting(levels=2, dims=2)
     >>> x = torch.randn(4, 1, 9, 14)

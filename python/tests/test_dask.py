@@ -36,7 +36,7 @@ def same(coefficients, x, wavelet, levels, boundary=None, axes=None):
     return all(np.asarray(band).tobytes() == bands[at].tobytes() for at, band in made.items())
 
 
-@pytest.mark.parametrize("boundary", ["whole-symmetric", "periodic", "edge", "zero"])
+@pytest.mark.parametrize("boundary", ["whole-symmetric", "half-symmetric", "periodic", "edge", "zero"])
 @pytest.mark.parametrize("wavelet", ["haar", "cdf97", "db4", "bior3.5", "sym8", "coif3"])
 def test_chunks_have_the_bits_of_the_whole(wavelet, boundary):
     even = boundary == "periodic"

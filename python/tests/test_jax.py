@@ -11,7 +11,7 @@ import jax.numpy as jnp  # noqa: E402
 import lifting.jax as lj  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-BOUNDARIES = ["whole-symmetric", "periodic", "edge", "zero"]
+BOUNDARIES = ["whole-symmetric", "half-symmetric", "periodic", "edge", "zero"]
 REALS = ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
 
 

@@ -103,7 +103,7 @@ def test_tiles_are_independent(dtype):
     assert whole.tile is None and [tile.shape for tile in whole.tiles] == [(4, 6)]
 
 
-@pytest.mark.parametrize("boundary", ["whole-symmetric", "periodic", "edge", "zero"])
+@pytest.mark.parametrize("boundary", ["whole-symmetric", "half-symmetric", "periodic", "edge", "zero"])
 @pytest.mark.parametrize("wavelet", ["cdf97", "db3", "bior3.5"])
 def test_adjoints(wavelet, boundary):
     plan = lifting.Plan((8, 12), wavelet, 2, "float64", boundary)

@@ -10,7 +10,7 @@ import lifting.torch as lt  # noqa: E402
 
 #: Wavelets of each family of the catalogue.
 FAMILIES = "haar db2 db4 sym5 coif2 bior2.4 bior3.5 rbio3.1 cdf97 legall53f".split()
-BOUNDARIES = ["whole-symmetric", "periodic", "edge", "zero"]
+BOUNDARIES = ["whole-symmetric", "half-symmetric", "periodic", "edge", "zero"]
 
 
 def families():
@@ -129,7 +129,7 @@ def test_custom_wavelets():
     assert repr(layer) == "Forward2d('mine', levels=2)" and torch.equal(layer(x), lt.forward(x, mine, 2))
 
 
-@pytest.mark.parametrize("boundary", ["whole-symmetric", "periodic", "edge"])
+@pytest.mark.parametrize("boundary", ["whole-symmetric", "half-symmetric", "periodic", "edge"])
 def test_learnt_taps(boundary):
     steps = ((-0.3, 0.1, 0.7), (0.2, 0.25, -0.1, 0.4), (0.11,))
     shape, levels = ((3, 8, 16), 2) if boundary == "periodic" else ((3, 9, 14), 3)

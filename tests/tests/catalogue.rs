@@ -195,3 +195,25 @@ fn wavelets_that_are_said_to_agree_do_and_the_others_differ() {
         assert_ne!(run(a), run(b), "{a} and {b}");
     }
 }
+
+/// The filters of 2/6 and 2/10, applied to a signal whose end samples are repeated (half-sample symmetry).
+#[test]
+fn half_symmetric_is_the_published_border_of_even_filters() {
+    const BEYOND: usize = 32;
+    for name in ["s_transform", "ts", "s_transform_2_10"] {
+        let steps = wavelet(name).steps().to_vec();
+        for n in (2..24).step_by(2) {
+            let mut line: Vec<i32> = noise(n, 1000).iter().map(|x| *x as i32).collect();
+            let there_and_back: Vec<i32> = line.iter().chain(line.iter().rev()).copied().collect();
+            // BEYOND samples before the first.
+            let from = 2 * n * BEYOND - BEYOND;
+            let mut extended: Vec<i32> = (from..from + n + 2 * BEYOND).map(|i| there_and_back[i % (2 * n)]).collect();
+            analyse_line(&steps, Boundary::Zero, 0, &mut extended).unwrap();
+            let original = line.clone();
+            analyse_line(&steps, Boundary::HalfSymmetric, 0, &mut line).unwrap();
+            assert_eq!(line, extended[BEYOND..BEYOND + n], "{name}, {n} samples");
+            synthesise_line(&steps, Boundary::HalfSymmetric, 0, &mut line).unwrap();
+            assert_eq!(line, original, "{name}, {n} samples");
+        }
+    }
+}

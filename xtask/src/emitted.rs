@@ -71,7 +71,7 @@ fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar])
         _ if WIDE.contains(&scheme.name()) => &[Scalar::I16],
         _ if !THREE.contains(&scheme.name()) => &[],
         Boundary::WholeSymmetric => samples,
-        Boundary::Edge => &samples[..1],
+        Boundary::HalfSymmetric | Boundary::Edge => &samples[..1],
         Boundary::Periodic | Boundary::Zero => &[],
     }
 }

@@ -12,7 +12,7 @@
 
 use super::lift::{Arithmetic, step_value};
 use super::lines::EachLine;
-use super::{Direction, Options, ScheduleError};
+use super::{Direction, Options, ScheduleError, half_sample};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Place, Scalar, Space};
 use lifting_dsl::{Boundary, Domain, Group, Phase, RealStep, Scheme, Step, adjoint};
@@ -47,6 +47,10 @@ impl Line {
         match self.boundary {
             Boundary::WholeSymmetric => back(Expr::Mirror(at(k), Box::new(self.length.into()))),
             Boundary::Periodic => back(Expr::Wrap(at(k), Box::new(self.length.into()))),
+            Boundary::HalfSymmetric => {
+                let [first, end] = self.range(phase);
+                half_sample(k, first, end - 1)
+            }
             Boundary::Edge | Boundary::Zero => {
                 let [first, end] = self.range(phase);
                 k.max(first).min(end - 1)

@@ -32,6 +32,10 @@ impl Line {
         match self.boundary {
             Boundary::Zero => None,
             Boundary::Edge => Some(k.clamp(first, end - 1)),
+            Boundary::HalfSymmetric => {
+                let (n, there) = (end - first, (k - first).rem_euclid(2 * (end - first)));
+                Some(there.min(2 * n - 1 - there) + first)
+            }
             // An even length has equally many evens and odds.
             Boundary::Periodic => Some((k - first).rem_euclid(end - first) + first),
             Boundary::WholeSymmetric => {
@@ -67,6 +71,13 @@ mod tests {
             Boundary::Edge => {
                 while q < first || q > last {
                     q += if q < first { 2 } else { -2 };
+                }
+            }
+            Boundary::HalfSymmetric => {
+                let first = if (q - first) % 2 == 0 { first } else { first + 1 };
+                let last = if (q - last) % 2 == 0 { last } else { last - 1 };
+                while q < first || q > last {
+                    q = if q < first { 2 * (first - 1) - q } else { 2 * (last + 1) - q };
                 }
             }
             Boundary::Zero if q < first || q > last => return None,

@@ -71,6 +71,9 @@ impl Phase {
 pub enum Boundary {
     /// Reflect about the first and the last position, repeatedly (JPEG 2000; PyWavelets calls it `reflect`).
     WholeSymmetric,
+    /// Reflect within the phase that is read: its end sample is repeated. A step after an S transform so reads the
+    /// half-sample symmetric extension of the low band (2/6 and 2/10: Said and Pearlman 1996).
+    HalfSymmetric,
     /// The signal repeats; even lengths only.
     Periodic,
     /// The nearest sample of the phase that is read (VC-2, Dirac).
@@ -81,12 +84,14 @@ pub enum Boundary {
 
 impl Boundary {
     /// All border rules, in the order of the language reference.
-    pub const ALL: [Boundary; 4] = [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero];
+    pub const ALL: [Boundary; 5] =
+        [Boundary::WholeSymmetric, Boundary::HalfSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero];
 
     /// The spelling in a `.lift` file.
     pub fn name(self) -> &'static str {
         match self {
             Boundary::WholeSymmetric => "whole-symmetric",
+            Boundary::HalfSymmetric => "half-symmetric",
             Boundary::Periodic => "periodic",
             Boundary::Edge => "edge",
             Boundary::Zero => "zero",
@@ -104,10 +109,9 @@ impl std::str::FromStr for Boundary {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
-        Boundary::ALL
-            .into_iter()
-            .find(|b| b.name() == s)
-            .ok_or_else(|| format!("unknown border rule `{s}`; choose one of whole-symmetric, periodic, edge, zero"))
+        Boundary::ALL.into_iter().find(|b| b.name() == s).ok_or_else(|| {
+            format!("unknown border rule `{s}`; choose one of {}", Boundary::ALL.map(Boundary::name).join(", "))
+        })
     }
 }
 

@@ -232,8 +232,9 @@ fn border_rule(word: &Word, sink: &mut Sink) -> Option<Boundary> {
         let names = Boundary::ALL.map(Boundary::name);
         sink.push(match word.text.as_str() {
             "reflect" | "mirror" => diagnostic.help("PyWavelets' `reflect` is `whole-symmetric` here"),
-            "symmetric" | "half-symmetric" | "half-sample-symmetric" | "half" => diagnostic.help(
-                "`whole-symmetric` reflects about the border sample itself; half-sample symmetry is not supported",
+            "symmetric" | "half-sample-symmetric" | "half" => diagnostic.help(
+                "`whole-symmetric` reflects the signal about its end sample; `half-symmetric` reflects a phase, with its \
+                 end sample repeated",
             ),
             "periodization" | "wrap" | "circular" => diagnostic.help("did you mean `periodic`?"),
             "clamp" | "constant" | "replicate" => diagnostic.help("did you mean `edge`?"),

@@ -48,7 +48,7 @@ pub(crate) fn lift<W: Arithmetic, const L: usize>(
 }
 
 /// Index that a read of sample `i` resolves to, on a line of `n ≥ 2` samples; `None` reads zero.
-fn resolve(boundary: Boundary, i: isize, n: usize) -> Option<usize> {
+pub(super) fn resolve(boundary: Boundary, i: isize, n: usize) -> Option<usize> {
     let n = n as isize;
     if (0..n).contains(&i) {
         return Some(i as usize);
@@ -62,6 +62,12 @@ fn resolve(boundary: Boundary, i: isize, n: usize) -> Option<usize> {
         // The nearest sample of the same phase: the end, or its neighbour inside.
         Boundary::Edge if i < 0 => i.rem_euclid(2),
         Boundary::Edge => n - 1 - (i - (n - 1)).rem_euclid(2),
+        Boundary::HalfSymmetric => {
+            // Reflected about the other phase's sample before the phase's first, and the one after its last.
+            let (start, end) = (i.rem_euclid(2) - 1, n - (n - 1 - i).rem_euclid(2));
+            let folded = (i - start).rem_euclid(2 * (end - start));
+            start + folded.min(2 * (end - start) - folded)
+        }
         Boundary::Zero => return None,
     };
     Some(j as usize)
@@ -181,6 +187,8 @@ mod tests {
                 }
             }
         }
+        let half: Vec<_> = (-4..9).map(|i| resolve(Boundary::HalfSymmetric, i, 5).unwrap()).collect();
+        assert_eq!(half, [2, 3, 0, 1, 0, 1, 2, 3, 4, 3, 4, 1, 2]);
         assert_eq!(resolve(Boundary::WholeSymmetric, -1, 5), Some(1));
         assert_eq!(resolve(Boundary::WholeSymmetric, 5, 5), Some(3));
         assert_eq!(resolve(Boundary::WholeSymmetric, 9, 5), Some(1));

@@ -24,13 +24,16 @@ impl Sweeps {
                  while (i < 0 || i >= length) i = i < 0 ? -i : 2 * (length - 1) - i;\n    \
                  return (i + parity - phase) / 2;\n"
             }
-            Boundary::Edge | Boundary::Zero | Boundary::Periodic => {
+            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero | Boundary::Periodic => {
                 "    const int32_t first = phase == 0 ? parity : 0, last = (parity + length + 1 - phase) / 2 - 1;\n    \
                  @OUTSIDE@\n"
             }
         };
         let outside = match boundary {
             Boundary::Zero => "return k < first || k > last ? -1 : k;",
+            Boundary::HalfSymmetric => {
+                "while (k < first || k > last) k = k < first ? 2 * first - 1 - k : 2 * last + 1 - k;\n    return k;"
+            }
             _ => "return k < first ? first : k > last ? last : k;",
         };
         let serve = serve.replace("@OUTSIDE@", outside);

@@ -25,13 +25,17 @@ impl Sweeps {
                 helpers.insert(Helper::Mirror);
                 "    Some((mirror(2 * k + phase - parity, length) + parity - phase) / 2)\n"
             }
-            Boundary::Edge | Boundary::Zero | Boundary::Periodic => {
+            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero | Boundary::Periodic => {
                 "    let first = if phase == 0 { parity } else { 0 };\n    \
                  let last = (parity + length + 1 - phase) / 2 - 1;\n    @OUTSIDE@\n"
             }
         };
         let outside = match boundary {
             Boundary::Zero => "(first..=last).contains(&k).then_some(k)",
+            Boundary::HalfSymmetric => {
+                "let (n, there) = (last + 1 - first, (k - first).rem_euclid(2 * (last + 1 - first)));\n    \
+                 Some(there.min(2 * n - 1 - there) + first)"
+            }
             _ => "Some(k.clamp(first, last))",
         };
         let most = |of: fn(&Sweep) -> i32| self.all().map(of).max().unwrap_or(0).to_string();

@@ -285,7 +285,7 @@ impl<'a> Slab<'a> {
                 Border::Mirror => {
                     // A position is 2·d away from its mirror image. Near ones come first, as small images reflect
                     // twice.
-                    let (start, end) = (held.start(1), held.end(1) - 1);
+                    let [start, end] = held.centres(1, phase);
                     let front = || Expr::from(self.front) << 1;
                     let start = b.let_("start", Scalar::I32, start - front());
                     let end = b.let_("end", Scalar::I32, end - front());

@@ -235,10 +235,8 @@ impl Across<'_> {
     fn mirror(&self, b: &mut Builder, phase: Phase, row: &Row) {
         let lanes = self.lanes;
         let (columns, p) = (lanes.held.columns(), phase.parity() as i32);
-        let start = || lanes.held.start(0);
         for e in 0..columns / 2 {
-            let here = Expr::from(lanes.x) + (2 * e + p) - start();
-            let image = Expr::Mirror(Box::new(here), Box::new(lanes.held.length(0))) + start();
+            let image = lanes.held.mirrored(0, phase, Expr::from(lanes.x) + (2 * e + p));
             let offset = b.let_("offset", Scalar::I32, image - Expr::from(lanes.base));
             let lane = || Expr::from(offset) >> columns.ilog2() as i32;
             // The needed column of this phase differs from lane to lane.

@@ -29,7 +29,7 @@ impl Lanes {
     /// the warp. `None` if that cannot happen.
     pub fn narrow(&self, halo_lanes: i32) -> Option<Expr> {
         match self.held.boundary {
-            Boundary::WholeSymmetric | Boundary::Edge => {
+            Boundary::WholeSymmetric | Boundary::HalfSymmetric | Boundary::Edge => {
                 Some(self.held.length(0).le((halo_lanes * self.held.columns()).into()))
             }
             Boundary::Periodic | Boundary::Zero => None,
@@ -68,6 +68,13 @@ impl Lanes {
                 let (position, column) = match (self.held.boundary, side) {
                     (Boundary::Edge, Side::Left) => (Expr::from(c % 2), c % 2),
                     (Boundary::Edge, Side::Right) => (self.held.length(0) - 2 + c % 2, columns - 2 + c % 2),
+                    (Boundary::HalfSymmetric, Side::Left) => {
+                        (Expr::from(2 * (c % 2) - 2) - (x() + c), (2 * (c % 2) - 2 - c).rem_euclid(columns))
+                    }
+                    (Boundary::HalfSymmetric, Side::Right) => {
+                        let position = self.held.length(0) * 2 + (2 * (c % 2) - 2) - (x() + c);
+                        (position, (2 * (c % 2) - 2 - c).rem_euclid(columns))
+                    }
                     (_, Side::Left) => (-(x() + c), (columns - c) % columns),
                     (_, Side::Right) => ((self.held.length(0) - 1) * 2 - (x() + c), (2 * columns - 2 - c) % columns),
                 };

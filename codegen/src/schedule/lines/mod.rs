@@ -87,7 +87,7 @@ impl Border {
         match boundary {
             Boundary::Periodic => Border::Extend,
             Boundary::WholeSymmetric if steps.iter().all(is_symmetric) => Border::Extend,
-            Boundary::WholeSymmetric => Border::Mirror,
+            Boundary::WholeSymmetric | Boundary::HalfSymmetric => Border::Mirror,
             Boundary::Edge => Border::Edge,
             Boundary::Zero => Border::Zero,
         }
@@ -142,8 +142,10 @@ impl Axis {
         refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,
     ) -> Result<(), ScheduleError> {
         if border == Border::Mirror {
-            let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
-            return Err(refuse("asymmetric steps under whole-symmetric", asymmetric, 0));
+            return Err(match steps.iter().filter(|s| !is_symmetric(s)).count() as i64 {
+                0 => refuse("steps under half-symmetric", steps.len() as i64, 0),
+                asymmetric => refuse("asymmetric steps under whole-symmetric", asymmetric, 0),
+            });
         }
         let between = self.scalings_between();
         if border == Border::Edge && between > 0 {

@@ -126,6 +126,9 @@ impl Pyramid<'_> {
             if self.plan.options.boundary == Boundary::Periodic {
                 next(b, &|at| at().lt(0.into()).select(at() + length(), at()));
                 next(b, &|at| at().ge(length()).select(at() - length(), at()));
+            } else if self.plan.options.boundary == Boundary::HalfSymmetric {
+                next(b, &|at| at().max(Expr::from(2 * p - 2) - at()));
+                next(b, &|at| at().min((((length() - 1 - p) >> 1) << 2) + (2 * p + 2) - at()));
             } else {
                 next(b, &|at| at().max(-at()));
                 next(b, &|at| at().min((length() - 1) * 2 - at()));

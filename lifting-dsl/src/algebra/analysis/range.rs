@@ -250,7 +250,7 @@ fn has_filters(steps: &[Whole], boundary: Boundary) -> bool {
             Whole::Lift(step) => symmetric(step),
             Whole::Negation(_) => true,
         }),
-        Boundary::Edge | Boundary::Zero => false,
+        Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero => false,
     }
 }
 

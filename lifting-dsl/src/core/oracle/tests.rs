@@ -9,10 +9,14 @@ use proptest::prelude::*;
 /// A read at any position, as the reference words it.
 fn read<T: Copy + Default>(line: &[T], first: i64, boundary: Boundary, mut q: i64) -> T {
     let (n, last) = (line.len() as i64, first + line.len() as i64 - 1);
+    // Ends of the phase that is read.
+    let phase = [first + (q - first).rem_euclid(2), last - (last - q).rem_euclid(2)];
     while q < first || q > last {
         q = match boundary {
             Boundary::WholeSymmetric if q < first => 2 * first - q,
             Boundary::WholeSymmetric => 2 * last - q,
+            Boundary::HalfSymmetric if q < first => 2 * (phase[0] - 1) - q,
+            Boundary::HalfSymmetric => 2 * (phase[1] + 1) - q,
             Boundary::Periodic => q + if q < first { n } else { -n },
             Boundary::Edge => q + if q < first { 2 } else { -2 },
             Boundary::Zero => return T::default(),

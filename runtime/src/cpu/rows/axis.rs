@@ -6,6 +6,7 @@
 //! updates `spare` more samples on either side. A periodic line has samples before its first and after its last one.
 //! All other border rules resolve each read that leaves the line.
 
+use crate::cpu::lift;
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight, StepKind};
 use lifting_dsl::{Boundary, RoundingMode, Weight};
 use lifting_planner::Problem;
@@ -157,7 +158,7 @@ impl<W: Arithmetic> Axis<W> {
             (Kind::Scale(_), _) => (0, 0),
             (Kind::Pair(_), _) => (0, 1),
             // A read beyond a border is mirrored inside: up to its own distance away, on either side.
-            (_, Boundary::WholeSymmetric) => {
+            (_, Boundary::WholeSymmetric | Boundary::HalfSymmetric) => {
                 let reach = taps.iter().map(|d| d.abs()).max().unwrap_or(0);
                 (-reach, reach)
             }
@@ -258,20 +259,11 @@ impl<W: Arithmetic> Axis<W> {
 
     /// Index that a read of sample i resolves to; `None` reads zero.
     pub fn resolve(&self, i: isize) -> Option<isize> {
-        let last = self.n as isize - 1;
-        if (0..=last).contains(&i) || self.periodic() {
+        // Rows of a periodic line are held before the first and after the last.
+        if self.periodic() {
             return Some(i);
         }
-        match self.boundary {
-            Boundary::WholeSymmetric => {
-                let folded = i.rem_euclid(2 * last);
-                Some(folded.min(2 * last - folded))
-            }
-            // The nearest sample of the same phase: the end, or its neighbour inside.
-            Boundary::Edge if i < 0 => Some(i.rem_euclid(2)),
-            Boundary::Edge => Some(last - (i - last).rem_euclid(2)),
-            Boundary::Periodic | Boundary::Zero => None,
-        }
+        lift::resolve(self.boundary, i, self.n).map(|i| i as isize)
     }
 }
 

@@ -69,7 +69,7 @@ impl Fused {
         let exact = match across.boundary {
             Boundary::Periodic => true,
             Boundary::WholeSymmetric => steps.iter().all(Weights::symmetric),
-            Boundary::Zero | Boundary::Edge => false,
+            Boundary::HalfSymmetric | Boundary::Zero | Boundary::Edge => false,
         };
         if !alternate || !exact || across.doubled_ends || steps.len() > MAX_STEPS {
             return None;
