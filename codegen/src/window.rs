@@ -14,20 +14,9 @@ use lifting_dsl::{Boundary, PairStage, Phase, Step};
 /// Support that a schedule must provide for a step under a border rule, in positions relative to the target; `None` for
 /// a scaling.
 ///
-/// A read beyond the border is served from inside the signal. Folding never takes two positions further apart. So under
-/// `whole-symmetric` and `half-symmetric` the served position is within the larger of the two distances, on either side.
-/// Under `edge` it is at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal is extended
-/// before it is lifted.
+/// A read beyond the border is served from inside the signal ([`Boundary::reach`]).
 pub fn effective_support(step: &Step, boundary: Boundary) -> Option<(i64, i64)> {
-    let (lo, hi) = step.support()?;
-    Some(match boundary {
-        Boundary::WholeSymmetric | Boundary::HalfSymmetric => {
-            let reach = lo.abs().max(hi.abs());
-            (-reach, reach)
-        }
-        Boundary::Edge => (lo.min(-1), hi.max(1)),
-        Boundary::Periodic | Boundary::Zero => (lo, hi),
-    })
+    step.support().map(|support| boundary.reach(support))
 }
 
 /// The samples of one phase that a step or a lattice stage updates. A stage updates both phases from their old values.

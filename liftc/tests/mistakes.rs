@@ -107,7 +107,7 @@ fn impossible_requests() {
         (
             "chelsea.png -w dd137 --boundary symmetric",
             2,
-            "`symmetric` of PyWavelets and numpy repeats the border sample",
+            "`symmetric` of PyWavelets and numpy repeats the signal's border sample",
         ),
         ("chelsea.png -w dd137 --boundary reflect", 2, "`whole-symmetric` is what PyWavelets and numpy call `reflect`"),
         ("chelsea.png -w dd137 --boundary Periodization", 2, "`periodic` is what PyWavelets calls"),

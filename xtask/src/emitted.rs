@@ -71,8 +71,8 @@ fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar])
         _ if WIDE.contains(&scheme.name()) => &[Scalar::I16],
         _ if !THREE.contains(&scheme.name()) => &[],
         Boundary::WholeSymmetric => samples,
-        Boundary::HalfSymmetric | Boundary::Edge => &samples[..1],
         Boundary::Periodic | Boundary::Zero => &[],
+        _ => &samples[..1],
     }
 }
 

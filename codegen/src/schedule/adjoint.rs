@@ -10,9 +10,10 @@
 //! A thread walks its line from end to end for every step. That is simple, and correct for every border rule and
 //! length, but slow: faster if lines are neighbours in memory, slower otherwise.
 
+use super::border::within_phase;
 use super::lift::{Arithmetic, step_value};
 use super::lines::EachLine;
-use super::{Direction, Options, ScheduleError, half_sample};
+use super::{Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Place, Scalar, Space};
 use lifting_dsl::{Boundary, Domain, Group, Phase, RealStep, Scheme, Step, adjoint};
@@ -47,13 +48,9 @@ impl Line {
         match self.boundary {
             Boundary::WholeSymmetric => back(Expr::Mirror(at(k), Box::new(self.length.into()))),
             Boundary::Periodic => back(Expr::Wrap(at(k), Box::new(self.length.into()))),
-            Boundary::HalfSymmetric => {
+            rule => {
                 let [first, end] = self.range(phase);
-                half_sample(k, first, end - 1)
-            }
-            Boundary::Edge | Boundary::Zero => {
-                let [first, end] = self.range(phase);
-                k.max(first).min(end - 1)
+                within_phase(rule, k, first, end - 1)
             }
         }
     }

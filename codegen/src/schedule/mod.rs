@@ -6,6 +6,7 @@
 //! can launch any schedule.
 
 mod axis;
+mod border;
 mod fit;
 pub mod level;
 mod lift;
@@ -36,7 +37,7 @@ pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
 pub use shape::{Field, Shape, ShapeError, unfit};
 
-use crate::ir::{Expr, Scalar};
+use crate::ir::Scalar;
 use lifting_dsl::{Boundary, PairStage, Scheme, Step};
 
 /// All schedules whose launches take several axes. In a plan, the first of equals wins.
@@ -223,12 +224,4 @@ impl ScheduleError {
             ScheduleError::Reach { schedule, wavelet, what, required, available }
         }
     }
-}
-
-/// The index, from `first` to `last`, that index k reflects to if both ends are repeated, as often as needed.
-fn half_sample(k: Expr, first: Expr, last: Expr) -> Expr {
-    // Whole-sample reflection among odd numbers: index first + i is 2i + 1.
-    let odd = ((k - first.clone()) << 1) + 1;
-    let period = ((last - first.clone()) << 1) + 3;
-    (Expr::Mirror(Box::new(odd), Box::new(period)) >> 1) + first
 }

@@ -1,6 +1,7 @@
 //! Pass parameters shared by all pass kernels, and sample access through them.
 
-use super::{Arithmetic, Direction, Options, Sides, half_sample};
+use super::border::within_phase;
+use super::{Arithmetic, Direction, Options, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
 use lifting_dsl::{Boundary, Phase};
@@ -262,7 +263,7 @@ impl Pass {
         match self.options.boundary {
             Boundary::WholeSymmetric => Expr::Mirror(Box::new(position - parity.clone()), Box::new(length)) + parity,
             Boundary::Periodic => Expr::Wrap(Box::new(position - parity.clone()), Box::new(length)) + parity,
-            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero => position,
+            _ => position,
         }
     }
 
@@ -270,9 +271,8 @@ impl Pass {
     pub fn serve_index(&self, phase: Phase, k: Expr) -> Expr {
         match self.options.boundary {
             Boundary::WholeSymmetric => self.serve((k << 1) + phase.parity() as i32) >> 1,
-            Boundary::HalfSymmetric => half_sample(k, self.first_index(phase), self.last_index(phase)),
-            Boundary::Edge => k.max(self.first_index(phase)).min(self.last_index(phase)),
             Boundary::Periodic | Boundary::Zero => k,
+            rule => within_phase(rule, k, self.first_index(phase), self.last_index(phase)),
         }
     }
 
@@ -283,7 +283,7 @@ impl Pass {
 
     /// Whether reads beyond a border are served from inside the signal, so that border tiles need other code.
     pub fn mirrors(&self) -> bool {
-        matches!(self.options.boundary, Boundary::WholeSymmetric | Boundary::HalfSymmetric | Boundary::Edge)
+        !matches!(self.options.boundary, Boundary::Periodic | Boundary::Zero)
     }
 
     /// The value of `phase` at index `k`, of type `work`, under the border rule. `fetch` loads from inside the tile.

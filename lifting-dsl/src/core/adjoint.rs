@@ -94,7 +94,7 @@ pub fn border(steps: &[Step], boundary: Boundary) -> Border {
     match boundary {
         Boundary::Periodic | Boundary::Zero => Border::Same,
         Boundary::WholeSymmetric if steps.iter().all(symmetric) => Border::DoubledEnds,
-        Boundary::WholeSymmetric | Boundary::HalfSymmetric | Boundary::Edge => Border::Folded,
+        _ => Border::Folded,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Border rules: the sample that a step reads in place of one beyond the line.
+//! Border rules: the sample that serves a step's read beyond the line.
 
 use crate::core::geometry::split;
 use crate::core::scheme::{Boundary, Phase};
@@ -25,26 +25,58 @@ impl Line {
 
     /// The sample of `phase` that a read of index `k` yields; `None` is zero.
     pub(crate) fn read(&self, phase: Phase, k: i64) -> Option<i64> {
-        let (first, end) = self.range(phase);
-        if (first..end).contains(&k) {
-            return Some(k);
+        let index = self.boundary.served(2 * k + phase.parity() - self.parity, self.n)?;
+        Some((index + self.parity - phase.parity()) / 2)
+    }
+}
+
+impl Boundary {
+    /// Index of the sample that serves a read of sample `i`, on a line of `n` ≥ 2 samples; `None` reads zero. A
+    /// periodic line has an even length.
+    #[inline]
+    pub fn served(self, i: i64, n: usize) -> Option<i64> {
+        let n = n as i64;
+        if (0..n).contains(&i) {
+            return Some(i);
         }
-        match self.boundary {
+        // Reflection about two samples, as often as needed.
+        let mirrored = |first: i64, last: i64| {
+            let folded = (i - first).rem_euclid(2 * (last - first));
+            first + folded.min(2 * (last - first) - folded)
+        };
+        // The first and the last sample of the phase that is read.
+        let ends = [i.rem_euclid(2), n - 1 - (n - 1 - i).rem_euclid(2)];
+        match self {
+            Boundary::WholeSymmetric => Some(mirrored(0, n - 1)),
+            Boundary::HalfSymmetric => Some(mirrored(ends[0] - 1, ends[1] + 1)),
+            Boundary::Periodic => Some(i.rem_euclid(n)),
+            Boundary::Edge => Some(i.clamp(ends[0], ends[1])),
             Boundary::Zero => None,
-            Boundary::Edge => Some(k.clamp(first, end - 1)),
-            Boundary::HalfSymmetric => {
-                let (n, there) = (end - first, (k - first).rem_euclid(2 * (end - first)));
-                Some(there.min(2 * n - 1 - there) + first)
+        }
+    }
+
+    /// Distances from its target, in samples before and after, within which a step's reads are served. `reads` are the
+    /// nearest and the farthest read, relative to the target. A periodic line is extended before it is lifted.
+    pub fn reach(self, (low, high): (i64, i64)) -> (i64, i64) {
+        match self {
+            // Reflection never takes two samples further apart.
+            Boundary::WholeSymmetric | Boundary::HalfSymmetric => {
+                let reach = low.abs().max(high.abs());
+                (-reach, reach)
             }
-            // An even length has equally many evens and odds.
-            Boundary::Periodic => Some((k - first).rem_euclid(end - first) + first),
-            Boundary::WholeSymmetric => {
-                // Positions parity … parity + n − 1, there and back again, have a period of 2(n − 1).
-                let last = self.n as i64 - 1;
-                let there = (2 * k + phase.parity() - self.parity).rem_euclid(2 * last);
-                let back = there.min(2 * last - there);
-                Some((back + self.parity - phase.parity()) / 2)
-            }
+            // The end of a phase is at most one sample away on the side opposite to the read.
+            Boundary::Edge => (low.min(-1), high.max(1)),
+            Boundary::Periodic | Boundary::Zero => (low, high),
+        }
+    }
+
+    /// Whether steps keep the extension of a line that is extended before they run: beyond the ends they compute the
+    /// samples that the rule serves. `symmetric` says whether all steps are symmetric about their targets.
+    pub fn is_kept(self, symmetric: bool) -> bool {
+        match self {
+            Boundary::Periodic => true,
+            Boundary::WholeSymmetric => symmetric,
+            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero => false,
         }
     }
 }

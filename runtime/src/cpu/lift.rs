@@ -38,39 +38,13 @@ pub(crate) fn lift<W: Arithmetic, const L: usize>(
             if at + lo >= 0 && at + hi < n as isize {
                 apply(&step.kind, line, i, |line, d| line[(at + d) as usize]);
             } else {
-                apply(&step.kind, line, i, |line, d| match resolve(boundary, at + d, n) {
-                    Some(j) => line[j],
+                apply(&step.kind, line, i, |line, d| match boundary.served((at + d) as i64, n) {
+                    Some(j) => line[j as usize],
                     None => [W::default(); L],
                 });
             }
         }
     }
-}
-
-/// Index that a read of sample `i` resolves to, on a line of `n ≥ 2` samples; `None` reads zero.
-pub(super) fn resolve(boundary: Boundary, i: isize, n: usize) -> Option<usize> {
-    let n = n as isize;
-    if (0..n).contains(&i) {
-        return Some(i as usize);
-    }
-    let j = match boundary {
-        Boundary::WholeSymmetric => {
-            let folded = i.rem_euclid(2 * (n - 1));
-            folded.min(2 * (n - 1) - folded)
-        }
-        Boundary::Periodic => i.rem_euclid(n),
-        // The nearest sample of the same phase: the end, or its neighbour inside.
-        Boundary::Edge if i < 0 => i.rem_euclid(2),
-        Boundary::Edge => n - 1 - (i - (n - 1)).rem_euclid(2),
-        Boundary::HalfSymmetric => {
-            // Reflected about the other phase's sample before the phase's first, and the one after its last.
-            let (start, end) = (i.rem_euclid(2) - 1, n - (n - 1 - i).rem_euclid(2));
-            let folded = (i - start).rem_euclid(2 * (end - start));
-            start + folded.min(2 * (end - start) - folded)
-        }
-        Boundary::Zero => return None,
-    };
-    Some(j as usize)
 }
 
 /// Applies one step to one sample of every line of the bundle.
@@ -157,40 +131,5 @@ pub(super) fn weighted<W: Arithmetic>(weight: &GroupWeight<W>, sum: W::Acc) -> W
         GroupWeight::One => sum,
         GroupWeight::MinusOne => W::neg(sum),
         GroupWeight::Other(w) => W::mul(w, sum),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn borders_keep_the_phase_and_meet_the_definition() {
-        for n in 2..9usize {
-            for i in -40..40isize {
-                for boundary in Boundary::ALL {
-                    if boundary == Boundary::Periodic && n % 2 == 1 {
-                        continue;
-                    }
-                    let Some(j) = resolve(boundary, i, n) else {
-                        assert_eq!(boundary, Boundary::Zero);
-                        assert!(i < 0 || i >= n as isize);
-                        continue;
-                    };
-                    assert!(j < n, "{boundary} {i} of {n}");
-                    assert_eq!(j as isize % 2, i.rem_euclid(2), "{boundary} {i} of {n}");
-                    if boundary == Boundary::Edge {
-                        let same = (0..n).filter(|k| k % 2 == j % 2);
-                        let nearest = same.min_by_key(|&k| (k as isize - i).abs()).unwrap();
-                        assert_eq!(j, nearest, "edge {i} of {n}");
-                    }
-                }
-            }
-        }
-        let half: Vec<_> = (-4..9).map(|i| resolve(Boundary::HalfSymmetric, i, 5).unwrap()).collect();
-        assert_eq!(half, [2, 3, 0, 1, 0, 1, 2, 3, 4, 3, 4, 1, 2]);
-        assert_eq!(resolve(Boundary::WholeSymmetric, -1, 5), Some(1));
-        assert_eq!(resolve(Boundary::WholeSymmetric, 5, 5), Some(3));
-        assert_eq!(resolve(Boundary::WholeSymmetric, 9, 5), Some(1));
     }
 }

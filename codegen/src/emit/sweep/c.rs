@@ -1,7 +1,7 @@
 //! C's part of sweeps.
 
 use super::wide::{Line, Value, Wide};
-use super::{Sweeps, is_unread};
+use super::{Sweeps, border, is_unread};
 use crate::back::namer::Namer;
 use crate::back::{C, Dialect, wrap_list};
 use crate::emit::{EmitError, Request, Template, prepared};
@@ -18,26 +18,7 @@ impl Sweeps {
 
     /// Parts that the file has once.
     pub(in crate::emit) fn opening(&self, t: &Template, boundary: Boundary) -> String {
-        let serve = match boundary {
-            Boundary::WholeSymmetric => {
-                "    int32_t i = 2 * k + phase - parity;\n    \
-                 while (i < 0 || i >= length) i = i < 0 ? -i : 2 * (length - 1) - i;\n    \
-                 return (i + parity - phase) / 2;\n"
-            }
-            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero | Boundary::Periodic => {
-                "    const int32_t first = phase == 0 ? parity : 0, last = (parity + length + 1 - phase) / 2 - 1;\n    \
-                 @OUTSIDE@\n"
-            }
-        };
-        let outside = match boundary {
-            Boundary::Zero => "return k < first || k > last ? -1 : k;",
-            Boundary::HalfSymmetric => {
-                "while (k < first || k > last) k = k < first ? 2 * first - 1 - k : 2 * last + 1 - k;\n    return k;"
-            }
-            _ => "return k < first ? first : k > last ? last : k;",
-        };
-        let serve = serve.replace("@OUTSIDE@", outside);
-        let t = t.clone().with("READS", self.reads().to_string()).with("SERVE", serve);
+        let t = t.clone().with("READS", self.reads().to_string()).with("SERVE", border::serve_c(boundary));
         t.fill(include_str!("../sweep_file.c.in"))
     }
 
@@ -111,10 +92,6 @@ impl Sweeps {
                     .with("AFTER_INVERSE", after)
                     .with("DELAY_INVERSE", format!("{even}, {odd}")),
             };
-            let beyond = match request.boundary {
-                Boundary::Zero => "0",
-                _ => "source[serve(k, 1 - p, parity, l->columns) - from]",
-            };
             let way = t
                 .clone()
                 .with("D", direction.name())
@@ -122,7 +99,7 @@ impl Sweeps {
                 .with("STEPS", steps(sweep))
                 .with("UNREAD", if is_unread(sweep) { "    (void)reads;\n" } else { "" })
                 .with("CASES", cases(sweep, &names[1..]))
-                .with("BEYOND_ACROSS", beyond)
+                .with("BEYOND_ACROSS", border::beyond_c(request.boundary))
                 .with(
                     "TURN",
                     sweep.turn.as_ref().map_or(String::new(), |(_, rows)| t.fill(&turn(rows, &names[names.len() - 1]))),

@@ -1,5 +1,6 @@
 //! Sweeps in C and Rust files: the parts that depend on the wavelet. The language's templates are the rest.
 
+mod border;
 mod c;
 mod rust;
 mod wide;

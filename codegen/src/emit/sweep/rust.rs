@@ -1,7 +1,7 @@
 //! Rust's part of sweeps.
 
 use super::wide::{Line, Value, Wide};
-use super::{Sweeps, is_unread};
+use super::{Sweeps, border, is_unread};
 use crate::back::rust::{self, Helper};
 use crate::emit::{EmitError, Request, Template, prepared};
 use crate::ir::Scalar;
@@ -20,24 +20,9 @@ impl Sweeps {
         boundary: Boundary,
         helpers: &mut BTreeSet<Helper>,
     ) -> String {
-        let serve = match boundary {
-            Boundary::WholeSymmetric => {
-                helpers.insert(Helper::Mirror);
-                "    Some((mirror(2 * k + phase - parity, length) + parity - phase) / 2)\n"
-            }
-            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero | Boundary::Periodic => {
-                "    let first = if phase == 0 { parity } else { 0 };\n    \
-                 let last = (parity + length + 1 - phase) / 2 - 1;\n    @OUTSIDE@\n"
-            }
-        };
-        let outside = match boundary {
-            Boundary::Zero => "(first..=last).contains(&k).then_some(k)",
-            Boundary::HalfSymmetric => {
-                "let (n, there) = (last + 1 - first, (k - first).rem_euclid(2 * (last + 1 - first)));\n    \
-                 Some(there.min(2 * n - 1 - there) + first)"
-            }
-            _ => "Some(k.clamp(first, last))",
-        };
+        if boundary == Boundary::WholeSymmetric {
+            helpers.insert(Helper::Mirror);
+        }
         let most = |of: fn(&Sweep) -> i32| self.all().map(of).max().unwrap_or(0).to_string();
         let [forward, inverse] = &self.ways[0];
         let t = t
@@ -48,7 +33,7 @@ impl Sweeps {
             .with("HANDED", self.handed().to_string())
             .with("WAY_FORWARD", way(forward))
             .with("WAY_INVERSE", way(inverse))
-            .with("SERVE", serve.replace("@OUTSIDE@", outside));
+            .with("SERVE", border::serve_rust(boundary));
         let widest = self.wide.iter().flatten().flatten().map(|wide| wide.rows.len()).max();
         let places =
             WIDE_PLACES.into_iter().fold(t, |t, (place, text)| t.with(place, if widest.is_some() { text } else { "" }));

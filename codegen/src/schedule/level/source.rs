@@ -247,9 +247,7 @@ pub fn served_index(b: &mut Builder, frame: &Frame, phase: Phase, k: Expr) -> Lo
     // Index in the image.
     let served = match frame.lanes.held.boundary {
         Boundary::WholeSymmetric | Boundary::Periodic => frame.lanes.held.serve_position(0, (k << 1) + p),
-        Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero => {
-            (frame.lanes.held.serve(0, phase, k) << 1) + p - frame.lanes.held.start(0)
-        }
+        _ => (frame.lanes.held.serve(0, phase, k) << 1) + p - frame.lanes.held.start(0),
     };
     let index = match (frame.options.direction, phase) {
         (Direction::Forward, _) => served,

@@ -29,10 +29,8 @@ impl Lanes {
     /// the warp. `None` if that cannot happen.
     pub fn narrow(&self, halo_lanes: i32) -> Option<Expr> {
         match self.held.boundary {
-            Boundary::WholeSymmetric | Boundary::HalfSymmetric | Boundary::Edge => {
-                Some(self.held.length(0).le((halo_lanes * self.held.columns()).into()))
-            }
             Boundary::Periodic | Boundary::Zero => None,
+            _ => Some(self.held.length(0).le((halo_lanes * self.held.columns()).into())),
         }
     }
 

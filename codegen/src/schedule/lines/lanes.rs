@@ -3,7 +3,8 @@
 use super::{Border, PHASES};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, LocalId, Scalar};
-use crate::schedule::{Arithmetic, half_sample};
+use crate::schedule::Arithmetic;
+use crate::schedule::border::{centres, within_phase};
 use lifting_dsl::{Boundary, Phase};
 
 /// The contents of registers: a run of columns a thread, their arithmetic, and their image.
@@ -117,30 +118,24 @@ impl Held {
         match self.boundary {
             Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
             Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
-            Boundary::HalfSymmetric => half_sample(k, self.first_index(axis, phase), self.last_index(axis, phase)),
-            Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
+            rule => within_phase(rule, k, self.first_index(axis, phase), self.last_index(axis, phase)),
         }
     }
 
     /// The positions about which samples of a phase are reflected along an axis, before and after the signal.
     pub(in crate::schedule) fn centres(&self, axis: usize, phase: Phase) -> [Expr; 2] {
-        let position = |index: Expr| (index << 1) + phase.parity() as i32;
-        match self.boundary {
-            Boundary::HalfSymmetric => {
-                [position(self.first_index(axis, phase)) - 1, position(self.last_index(axis, phase)) + 1]
-            }
-            _ => [self.start(axis), self.end(axis) - 1],
-        }
+        let indices = [self.first_index(axis, phase), self.last_index(axis, phase)];
+        centres(self.boundary, phase, indices, [self.start(axis), self.end(axis)])
     }
 
     /// Mirror image, inside the signal, of a phase's position along an axis.
     pub(in crate::schedule) fn mirrored(&self, axis: usize, phase: Phase, position: Expr) -> Expr {
-        if self.boundary == Boundary::HalfSymmetric {
-            let p = phase.parity() as i32;
-            return (self.serve(axis, phase, (position - p) >> 1) << 1) + p;
+        if self.boundary == Boundary::WholeSymmetric {
+            let start = || self.start(axis);
+            return Expr::Mirror(Box::new(position - start()), Box::new(self.length(axis))) + start();
         }
-        let start = || self.start(axis);
-        Expr::Mirror(Box::new(position - start()), Box::new(self.length(axis))) + start()
+        let p = phase.parity() as i32;
+        (self.serve(axis, phase, (position - p) >> 1) << 1) + p
     }
 
     /// Index, counted from the signal's first sample, of the sample loaded for a position.
@@ -150,7 +145,7 @@ impl Held {
         match self.boundary {
             Boundary::WholeSymmetric => Expr::Mirror(Box::new(from_start(position)), length()),
             Boundary::Periodic => Expr::Wrap(Box::new(from_start(position)), length()),
-            Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero => {
+            _ => {
                 let [even, odd] = PHASES.map(|phase| {
                     from_start((self.serve(axis, phase, position.clone() >> 1) << 1) + phase.parity() as i32)
                 });
@@ -194,7 +189,7 @@ impl Held {
         if self.border == Border::Untouched {
             return (k << 1) + p;
         }
-        if let Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero = self.boundary {
+        if !matches!(self.boundary, Boundary::WholeSymmetric | Boundary::Periodic) {
             return (self.serve(1, phase, k) << 1) + p - self.start(1);
         }
         let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));

@@ -81,15 +81,13 @@ pub enum Border {
 }
 
 impl Border {
-    /// The treatment for a border rule. `periodic`, and `whole-symmetric` with steps symmetric about their target, are
-    /// extensions that lifting keeps.
+    /// The treatment for a border rule ([`Boundary::is_kept`]).
     pub fn of(boundary: Boundary, steps: &[Step]) -> Border {
         match boundary {
-            Boundary::Periodic => Border::Extend,
-            Boundary::WholeSymmetric if steps.iter().all(is_symmetric) => Border::Extend,
-            Boundary::WholeSymmetric | Boundary::HalfSymmetric => Border::Mirror,
+            _ if boundary.is_kept(steps.iter().all(is_symmetric)) => Border::Extend,
             Boundary::Edge => Border::Edge,
             Boundary::Zero => Border::Zero,
+            _ => Border::Mirror,
         }
     }
 }

@@ -21,7 +21,8 @@ pub use horizontal::{Margins, horizontal, in_place};
 pub use sweep::{Place, Row, Sweep};
 pub use vertical::vertical;
 
-use super::{Arithmetic, Direction, Options, ScheduleError, half_sample};
+use super::border::within_phase;
+use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, Launch, LocalId, ParamId, Scalar, Space};
 use lifting_dsl::{Boundary, Phase, Scheme};
@@ -173,8 +174,7 @@ impl Params {
         match self.options.boundary {
             Boundary::WholeSymmetric => back(Expr::Mirror(index, length())),
             Boundary::Periodic => back(Expr::Wrap(index, length())),
-            Boundary::HalfSymmetric => half_sample(k, first, last),
-            Boundary::Edge | Boundary::Zero => k.max(first).min(last),
+            rule => within_phase(rule, k, first, last),
         }
     }
 

@@ -244,14 +244,10 @@ fn integer_steps(steps: &[Step]) -> Result<Vec<Whole<'_>>, NotInteger> {
 
 /// Whether the bound by filters holds at the border.
 fn has_filters(steps: &[Whole], boundary: Boundary) -> bool {
-    match boundary {
-        Boundary::Periodic => true,
-        Boundary::WholeSymmetric => steps.iter().all(|step| match step {
-            Whole::Lift(step) => symmetric(step),
-            Whole::Negation(_) => true,
-        }),
-        Boundary::HalfSymmetric | Boundary::Edge | Boundary::Zero => false,
-    }
+    boundary.is_kept(steps.iter().all(|step| match step {
+        Whole::Lift(step) => symmetric(step),
+        Whole::Negation(_) => true,
+    }))
 }
 
 /// Lowest and highest correction of a step's sum before its shift.

@@ -6,7 +6,6 @@
 //! updates `spare` more samples on either side. A periodic line has samples before its first and after its last one.
 //! All other border rules resolve each read that leaves the line.
 
-use crate::cpu::lift;
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight, StepKind};
 use lifting_dsl::{Boundary, RoundingMode, Weight};
 use lifting_planner::Problem;
@@ -154,18 +153,13 @@ impl<W: Arithmetic> Axis<W> {
         if taps.len() > MAX_TAPS {
             return None;
         }
-        let reach = match (&kind, self.boundary) {
-            (Kind::Scale(_), _) => (0, 0),
-            (Kind::Pair(_), _) => (0, 1),
-            // A read beyond a border is mirrored inside: up to its own distance away, on either side.
-            (_, Boundary::WholeSymmetric | Boundary::HalfSymmetric) => {
-                let reach = taps.iter().map(|d| d.abs()).max().unwrap_or(0);
-                (-reach, reach)
-            }
-            (_, rule) => {
-                let near = (rule == Boundary::Edge) as isize;
+        let reach = match &kind {
+            Kind::Scale(_) => (0, 0),
+            Kind::Pair(_) => (0, 1),
+            _ => {
                 let (low, high) = (taps.iter().min().copied().unwrap_or(0), taps.iter().max().copied().unwrap_or(0));
-                (low.min(-near), high.max(near))
+                let (low, high) = self.boundary.reach((low as i64, high as i64));
+                (low as isize, high as isize)
             }
         };
         // Its reads must be done, and so must earlier steps that read what it overwrites.
@@ -263,7 +257,7 @@ impl<W: Arithmetic> Axis<W> {
         if self.periodic() {
             return Some(i);
         }
-        lift::resolve(self.boundary, i, self.n).map(|i| i as isize)
+        self.boundary.served(i as i64, self.n).map(|i| i as isize)
     }
 }
 

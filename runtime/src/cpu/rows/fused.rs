@@ -7,7 +7,7 @@ use super::axis::{Axis, Kind, Lift};
 use super::level::Chunk;
 use super::view::{Grid, Rows};
 use crate::sample::Arithmetic;
-use lifting_dsl::{Boundary, RoundingMode};
+use lifting_dsl::RoundingMode;
 pub(super) use lifting_loops::{Along, fence, fetch};
 use lifting_loops::{BUFFERS, Edges, Event, Isa, Level, Loop, MAX_STEPS, ROWS, Wanted, Weights, find};
 use std::any::Any;
@@ -66,11 +66,7 @@ impl Fused {
         let sides = steps.iter().map(Weights::sides).max()?;
         let target = across.steps.first()?.target;
         let alternate = across.steps.iter().enumerate().all(|(k, step)| step.target == (target + k) % 2);
-        let exact = match across.boundary {
-            Boundary::Periodic => true,
-            Boundary::WholeSymmetric => steps.iter().all(Weights::symmetric),
-            Boundary::HalfSymmetric | Boundary::Zero | Boundary::Edge => false,
-        };
+        let exact = across.boundary.is_kept(steps.iter().all(Weights::symmetric));
         if !alternate || !exact || across.doubled_ends || steps.len() > MAX_STEPS {
             return None;
         }
