@@ -115,26 +115,41 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
     plan.recipe().passes.iter().filter(|p| p.axes.len() > 1).count()
 }
 
-/// Cases common to all tests of plans.
-fn cases() -> Vec<Case> {
+/// Whether `LIFTING_FULL=1`: run every case instead of a selection.
+fn full() -> bool {
+    std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")
+}
+
+/// Cases common to all tests of plans, each with a turn that differs between the border rules of a geometry and between
+/// geometries.
+fn cases() -> impl Iterator<Item = (usize, Case)> {
     let case = |((shape, levels, order, origins), boundary, layout): support::Case| Case {
         boundary,
         layout,
         ..Case::new(shape, levels, order, origins)
     };
-    support::cases().map(case).collect()
+    let rules = Boundary::ALL.len();
+    support::cases().map(case).enumerate().map(move |(i, case)| (i % rules + i / rules, case))
+}
+
+/// One of two halves of the cases, or all with `LIFTING_FULL=1`. Each has every geometry under every second border
+/// rule, every border rule in half the geometries, and both layouts. Two wavelets of a kind take a half each.
+fn half(which: usize) -> impl Iterator<Item = (usize, Case)> {
+    let (all, rules) = (full(), Boundary::ALL.len());
+    let cases = cases().enumerate().filter(move |(i, _)| all || (i / rules / 2 + i % rules) % 2 == which);
+    cases.map(|(_, case)| case)
 }
 
 #[test]
 fn integers() {
-    for name in ["dd137", "legall53"] {
+    for (which, name) in ["dd137", "legall53"].into_iter().enumerate() {
         let scheme = scheme(name);
-        for case in cases() {
+        for (_, case) in half(which) {
             check::<i16>(&scheme, &case);
         }
     }
-    for (i, case) in cases().into_iter().enumerate() {
-        match i % 4 {
+    for (turn, case) in half(0) {
+        match turn % 4 {
             0 => check::<i32>(&scheme("fidelity"), &case),
             1 => check::<i64>(&scheme("dd137"), &case),
             2 => check::<i32>(&scheme("haar_vc2_0"), &case),
@@ -145,11 +160,11 @@ fn integers() {
 
 #[test]
 fn reals() {
-    for case in cases() {
+    for (_, case) in half(0) {
         check::<f32>(&scheme("cdf97"), &case);
     }
-    for (i, case) in cases().into_iter().enumerate() {
-        match i % 3 {
+    for (turn, case) in half(1) {
+        match turn % 3 {
             0 => check::<f64>(&scheme("cdf97"), &case),
             1 => check::<f64>(&scheme("cdf3_5"), &case),
             _ => check::<f32>(&scheme("cdf2_4"), &case),
@@ -171,14 +186,19 @@ fn long_rows() {
     }
 }
 
+/// A schedule takes one type a case; with `LIFTING_FULL=1`, all.
 #[test]
 fn lattices_equal_the_oracle() {
     for scheme in lattices() {
-        for case in cases().into_iter().filter(|case| case.boundary == Boundary::Periodic) {
-            for schedule in Schedule::all().filter(|schedule| schedule.has_lifting_bits()) {
-                check_with::<f32>(&scheme, &case, schedule);
-                check_with::<f64>(&scheme, &case, schedule);
-                check_with::<bf16>(&scheme, &case, schedule);
+        for (turn, case) in cases().filter(|(_, case)| case.boundary == Boundary::Periodic) {
+            for (i, schedule) in Schedule::all().filter(|schedule| schedule.has_lifting_bits()).enumerate() {
+                for (_, check) in [check_with::<f32>, check_with::<f64>, check_with::<bf16>]
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(t, _)| full() || (turn + i) % 3 == *t)
+                {
+                    check(&scheme, &case, schedule);
+                }
             }
             // Vectors are short enough here for blocks that hold them whole.
             assert!(runs_as_lattice::<f32>(&scheme, &case), "{case:?}");
@@ -196,7 +216,9 @@ fn orthogonal_banks() {
         for (shape, levels, order) in [(&[48, 128], [2, 2], [1, 0]), (&[80, 96], [3, 3], [0, 1])] {
             let boundary = Boundary::Periodic;
             let case = Case { boundary, ..Case::new(shape, &levels, &order, &[0, 0]) };
-            for schedule in Schedule::all().filter(|schedule| schedule.has_lifting_bits()) {
+            // A schedule takes one image; with `LIFTING_FULL=1`, both.
+            let schedules = Schedule::all().filter(|schedule| schedule.has_lifting_bits()).enumerate();
+            for (_, schedule) in schedules.filter(|(s, _)| full() || (s + i) % 2 == order[0]) {
                 match i % 3 {
                     0 => check_with::<f32>(&scheme, &case, schedule),
                     1 => check_with::<f64>(&scheme, &case, schedule),
@@ -207,6 +229,12 @@ fn orthogonal_banks() {
             assert_eq!(both, *levels.iter().min().unwrap() as usize, "{} {case:?}", scheme.name());
         }
     }
+}
+
+/// About half of the border rules, by turns; all with `LIFTING_FULL=1`.
+fn two_of(turn: usize) -> impl Iterator<Item = Boundary> {
+    let all = full();
+    Boundary::ALL.into_iter().filter(move |boundary| all || (turn + *boundary as usize / 2).is_multiple_of(2))
 }
 
 /// Checks three wavelets in five types, one in two forms; returns the number of passes over two or three axes of each.
@@ -283,8 +311,8 @@ fn all_remaining_levels() {
         Case::new(&[5, 24, 32], &[0, 2, 2], &[2, 1], &[0, 8, -4]),
         Case { layout: Layout::Interleaved, ..Case::new(&[24, 2, 16], &[2, 0, 2], &[2, 0], &[0, 0, 0]) },
     ];
-    for case in &cases {
-        for boundary in Boundary::ALL {
+    for (i, case) in cases.iter().enumerate() {
+        for boundary in two_of(i) {
             let case = &Case { boundary, ..case.clone() };
             let passes = check_types(case, Schedule::PYRAMID);
             let large = case.shape.iter().filter(|&&n| n > 96).count();
@@ -323,7 +351,7 @@ fn volumes() {
         Case { layout: Layout::Interleaved, ..Case::new(&[8, 2, 9, 131], &[1, 0, 1, 1], &[3, 2, 0], &[0, 0, 0, 0]) },
     ];
     for (i, case) in cases.iter().enumerate() {
-        for boundary in Boundary::ALL {
+        for boundary in two_of(i) {
             let case = &Case { boundary, ..case.clone() };
             let scheme = [scheme("cdf97"), scheme("legall53"), scheme("dd137")];
             let passes = match (i + boundary as usize) % 4 {
@@ -364,8 +392,8 @@ fn runs_as_lattice<T: Sample>(scheme: &Scheme, case: &Case) -> bool {
 /// Levels stay in single precision between passes and are rounded once.
 #[test]
 fn storage_types() {
-    for (i, case) in cases().into_iter().enumerate() {
-        match i % 2 {
+    for (turn, case) in half(0) {
+        match turn % 2 {
             0 => check::<f16>(&scheme("cdf97"), &case),
             _ => check::<bf16>(&scheme("cdf97"), &case),
         }

@@ -25,7 +25,8 @@ pub fn compile_for(
         command.arg(format!("-gencode=arch=compute_{a},code=sm_{a}"));
     }
     let object = file.with_extension("cu.o");
-    let strict = ["-Werror", "all-warnings", "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra,-Werror"];
+    let host = "-Wall,-Wextra,-Wcast-align,-Warray-bounds=2,-Werror";
+    let strict = ["-Werror", "all-warnings", "-Xptxas", "-v", "-Xcompiler", host];
     if let Some(header) = header {
         command.arg("-include").arg(header);
     }

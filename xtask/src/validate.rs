@@ -105,7 +105,8 @@ fn compile(
     let object = one.c.with_extension("o");
     // The loops of three instruction sets take an optimiser 15 s a file, and optimisation does not affect acceptance.
     let level = if options.thorough() { "-O2" } else { "-O1" };
-    let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", level, "-c"];
+    let strict =
+        ["-std=c99", "-Wall", "-Wextra", "-Wcast-align", "-Warray-bounds", "-Werror", "-pedantic", level, "-c"];
     for compiler in ["gcc", "clang"].into_iter().filter(|c| *c == "gcc" || clang) {
         run_command(Command::new(compiler).args(strict).arg(&one.c).arg("-o").arg(&object))?;
         let mut with_header = Command::new(compiler);

@@ -385,10 +385,34 @@ impl Builder {
         self.push(Stmt::Barrier);
     }
 
-    fn body(&mut self, f: impl FnOnce(&mut Builder)) -> Vec<Stmt> {
+    /// Opens a body, which collects the next statements. These parts of loops and branches are compiled once.
+    fn open_body(&mut self) {
         self.open.push(Vec::new());
-        f(self);
+    }
+
+    fn close_body(&mut self) -> Vec<Stmt> {
         self.open.pop().expect("the body just opened")
+    }
+
+    fn push_if(&mut self, cond: Expr, then: Vec<Stmt>) {
+        let otherwise = self.close_body();
+        self.push(Stmt::If { cond, then, otherwise });
+    }
+
+    fn push_while(&mut self, cond: Expr) {
+        let body = self.close_body();
+        self.push(Stmt::While { cond, body });
+    }
+
+    fn open_loop(&mut self, name: &str, scalar: Scalar) -> LocalId {
+        let var = self.local(name, scalar, None);
+        self.open_body();
+        var
+    }
+
+    fn push_loop(&mut self, var: LocalId, (from, to, step): (Expr, Expr, Expr), unroll: bool) {
+        let body = self.close_body();
+        self.push(Stmt::For { var, from, to, step, unroll, body });
     }
 
     /// `if cond { then }`.
@@ -403,8 +427,12 @@ impl Builder {
         then: impl FnOnce(&mut Builder),
         otherwise: impl FnOnce(&mut Builder),
     ) {
-        let (then, otherwise) = (self.body(then), self.body(otherwise));
-        self.push(Stmt::If { cond: cond.into(), then, otherwise });
+        self.open_body();
+        then(self);
+        let then = self.close_body();
+        self.open_body();
+        otherwise(self);
+        self.push_if(cond.into(), then);
     }
 
     /// `for name in (from..to).step_by(step)`.
@@ -433,19 +461,20 @@ impl Builder {
         &mut self,
         name: &str,
         scalar: Scalar,
-        (from, to, step): (Expr, Expr, Expr),
+        range: (Expr, Expr, Expr),
         unroll: bool,
         body: impl FnOnce(&mut Builder, Expr),
     ) {
-        let var = self.local(name, scalar, None);
-        let body = self.body(|b| body(b, Expr::Local(var)));
-        self.push(Stmt::For { var, from, to, step, unroll, body });
+        let var = self.open_loop(name, scalar);
+        body(self, Expr::Local(var));
+        self.push_loop(var, range, unroll);
     }
 
     /// `while cond { body }`.
     pub fn while_(&mut self, cond: impl Into<Expr>, body: impl FnOnce(&mut Builder)) {
-        let body = self.body(body);
-        self.push(Stmt::While { cond: cond.into(), body });
+        self.open_body();
+        body(self);
+        self.push_while(cond.into());
     }
 
     /// Declares that an array may be read before [`Stmt::WaitLaunches`].

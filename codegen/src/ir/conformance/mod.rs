@@ -145,12 +145,24 @@ impl Suite {
         expected: &[T],
         f: impl Fn(&mut Builder, &[Expr]) -> Expr,
     ) {
-        let n = expected.len();
+        let before = Buffer::new(&vec![T::from_pattern(0x55); expected.len()]);
+        self.elementwise_of(name, inputs, [before, Buffer::new(expected)], &f);
+    }
+
+    /// [`Suite::elementwise`], compiled once. The results are given before and after the launch.
+    fn elementwise_of(
+        &mut self,
+        name: &str,
+        inputs: &[Buffer],
+        [before, after]: [Buffer; 2],
+        f: &dyn Fn(&mut Builder, &[Expr]) -> Expr,
+    ) {
+        let (n, scalar) = (after.len(), after.scalar());
         let args = |out: Buffer| -> Vec<Arg> {
             let inputs = inputs.iter().cloned().map(Arg::Buffer);
             inputs.chain([Arg::Buffer(out), Arg::Scalar(n as i64)]).collect()
         };
-        let (before, after) = (args(Buffer::new(&vec![T::from_pattern(0x55); n])), args(Buffer::new(expected)));
+        let (before, after) = (args(before), args(after));
         let build = |b: &mut Builder, serial: bool| {
             let sources: Vec<(ParamId, Scalar)> = (inputs.iter().enumerate())
                 .map(|(i, input)| {
@@ -158,7 +170,7 @@ impl Suite {
                     (b.pointer(name, input.scalar(), Access::Read, "operands"), input.scalar())
                 })
                 .collect();
-            let out = b.pointer("out", T::SCALAR, Access::Write, "results");
+            let out = b.pointer("out", scalar, Access::Write, "results");
             let count = b.scalar("count", Scalar::I32, "number of elements");
             let one = |b: &mut Builder, i: Expr| {
                 let operands: Vec<Expr> = (sources.iter().zip(["x", "y", "z"]))

@@ -201,7 +201,8 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
         let scheme = wavelet(entry.name);
         for (i, size) in small().into_iter().enumerate().skip(w % 7).step_by(17) {
             let sample = types(scheme.domain()).cycle().nth(w + i).expect("every domain has types");
-            let (scheme, boundary, layout) = (scheme.clone(), Boundary::ALL[(w + i) % 4], Layout::Mallat);
+            let (scheme, boundary, layout) =
+                (scheme.clone(), Boundary::ALL[(w + i) % Boundary::ALL.len()], Layout::Mallat);
             cases.push(Case { scheme, sample, boundary, layout, schedule: Schedule::Auto, size });
         }
     }
