@@ -45,8 +45,8 @@ pub struct Emitted {
 /// The representative wavelets.
 const THREE: [&str; 3] = ["dd137", "legall53", "cdf97"];
 
-/// Border rules whose kernels are compiled and recorded. Kernels for `half-symmetric` are those of asymmetric steps under
-/// `whole-symmetric`, but for an index.
+/// Border rules whose kernels are compiled and recorded. Kernels for `half-symmetric` are those of asymmetric steps
+/// under `whole-symmetric`, but for an index.
 const RULES: [Boundary; 4] = [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero];
 
 /// Border rules and sample types of one wavelet. Representative wavelets use all of them; others use their own border
