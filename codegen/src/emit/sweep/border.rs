@@ -39,7 +39,7 @@ pub(super) fn serve_rust(boundary: Boundary) -> String {
             return "    Some((mirror(2 * k + phase - parity, length) + parity - phase) / 2)\n".to_owned();
         }
         Boundary::HalfSymmetric => {
-            "let (n, there) = (last + 1 - first, (k - first).rem_euclid(2 * (last + 1 - first)));\n    \
+            "let n = last + 1 - first;\n    let there = (k - first).rem_euclid(2 * n);\n    \
              Some(there.min(2 * n - 1 - there) + first)"
         }
         Boundary::Zero => "(first..=last).contains(&k).then_some(k)",
