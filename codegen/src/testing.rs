@@ -86,7 +86,7 @@ pub fn catalogue(one_of: usize, few: usize, mut ran: impl FnMut(usize, &Scheme, 
     let mut all = 0;
     for (i, entry) in CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % one_of == 0) {
         let scheme = compiled(entry);
-        for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
+        for boundary in [scheme.boundary(), Boundary::ALL[i % Boundary::ALL.len()]] {
             all += ran(i, &scheme, boundary, types(&scheme)[i % types(&scheme).len()]);
         }
     }

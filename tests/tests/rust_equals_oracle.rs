@@ -125,7 +125,7 @@ fn rustfmt_has_nothing_to_change() {
             Domain::Integer => [Scalar::I16, Scalar::I32],
             Domain::Real => [Scalar::F32, Scalar::F64],
         };
-        let text = text(&scheme, Boundary::ALL[index % 4], &samples);
+        let text = text(&scheme, Boundary::ALL[index % Boundary::ALL.len()], &samples);
         files.push(folder.path().join(format!("{}.rs", entry.name)));
         std::fs::write(files.last().expect("one was pushed"), text).expect("the temporary directory can be written");
     }

@@ -45,8 +45,8 @@ pub struct Emitted {
 /// The representative wavelets.
 const THREE: [&str; 3] = ["dd137", "legall53", "cdf97"];
 
-/// Border rules whose kernels are compiled and recorded. Kernels for `half-symmetric` are those of asymmetric steps
-/// under `whole-symmetric`, but for an index.
+/// Border rules whose kernels the record has; `--full` compiles all. Kernels for `half-symmetric` are those of
+/// asymmetric steps under `whole-symmetric`, but for an index.
 const RULES: [Boundary; 4] = [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero];
 
 /// Border rules and sample types of one wavelet. Representative wavelets use all of them; others use their own border
@@ -56,7 +56,10 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
         Domain::Integer => vec![Scalar::I16, Scalar::I32, Scalar::I64],
         Domain::Real => vec![Scalar::F32, Scalar::F64],
     };
-    if full || THREE.contains(&scheme.name()) {
+    if full {
+        return Boundary::ALL.into_iter().map(|b| (b, samples.clone())).collect();
+    }
+    if THREE.contains(&scheme.name()) {
         return RULES.into_iter().map(|b| (b, samples.clone())).collect();
     }
     vec![(RULES[index % RULES.len()], vec![samples[index / 4 % samples.len()]])]

@@ -6,20 +6,12 @@ use lifting_dsl::{Boundary, Phase};
 /// Index that serves a read of index k under a rule that stays within the phase that is read. The phase has the indices
 /// from `first` to `last`. Under `zero` it is the nearest index, whose value is not used.
 pub(super) fn within_phase(boundary: Boundary, k: Expr, first: Expr, last: Expr) -> Expr {
-    within_phase_by(boundary, k, first, last, |index| index << 1)
-}
-
-/// [`within_phase`] for C, which leaves left shifts of negative numbers undefined.
-pub(super) fn within_phase_in_c(boundary: Boundary, k: Expr, first: Expr, last: Expr) -> Expr {
-    within_phase_by(boundary, k, first, last, |index| index * 2)
-}
-
-fn within_phase_by(boundary: Boundary, k: Expr, first: Expr, last: Expr, twice: impl Fn(Expr) -> Expr) -> Expr {
     match boundary {
         Boundary::HalfSymmetric => {
-            // Reflection about a sample, among odd numbers: index first + i is 2i + 1.
-            let odd = twice(k - first.clone()) + 1;
-            let length = twice(last - first.clone()) + 3;
+            // Reflection about a sample, among odd numbers: index first + i is 2i + 1. C leaves left shifts of
+            // negative numbers undefined.
+            let odd = (k - first.clone()) * 2 + 1;
+            let length = (last - first.clone()) * 2 + 3;
             (Expr::Mirror(Box::new(odd), Box::new(length)) >> 1) + first
         }
         _ => k.max(first).min(last),

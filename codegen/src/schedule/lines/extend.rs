@@ -66,12 +66,14 @@ impl Lanes {
                 let (position, column) = match (self.held.boundary, side) {
                     (Boundary::Edge, Side::Left) => (Expr::from(c % 2), c % 2),
                     (Boundary::Edge, Side::Right) => (self.held.length(0) - 2 + c % 2, columns - 2 + c % 2),
-                    (Boundary::HalfSymmetric, Side::Left) => {
-                        (Expr::from(2 * (c % 2) - 2) - (x() + c), (2 * (c % 2) - 2 - c).rem_euclid(columns))
-                    }
-                    (Boundary::HalfSymmetric, Side::Right) => {
-                        let position = self.held.length(0) * 2 + (2 * (c % 2) - 2) - (x() + c);
-                        (position, (2 * (c % 2) - 2 - c).rem_euclid(columns))
+                    (Boundary::HalfSymmetric, _) => {
+                        // Position and mirror image of the phase's column add up to this.
+                        let before = 2 * (c % 2) - 2;
+                        let sum = match side {
+                            Side::Left => Expr::from(before),
+                            Side::Right => self.held.length(0) * 2 + before,
+                        };
+                        (sum - (x() + c), (before - c).rem_euclid(columns))
                     }
                     (_, Side::Left) => (-(x() + c), (columns - c) % columns),
                     (_, Side::Right) => ((self.held.length(0) - 1) * 2 - (x() + c), (2 * columns - 2 - c) % columns),

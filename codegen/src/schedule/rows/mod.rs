@@ -21,7 +21,7 @@ pub use horizontal::{Margins, horizontal, in_place};
 pub use sweep::{Place, Row, Sweep};
 pub use vertical::vertical;
 
-use super::border::within_phase_in_c;
+use super::border::within_phase;
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, Launch, LocalId, ParamId, Scalar, Space};
@@ -174,7 +174,7 @@ impl Params {
         match self.options.boundary {
             Boundary::WholeSymmetric => back(Expr::Mirror(index, length())),
             Boundary::Periodic => back(Expr::Wrap(index, length())),
-            rule => within_phase_in_c(rule, k, first, last),
+            rule => within_phase(rule, k, first, last),
         }
     }
 
