@@ -177,7 +177,7 @@ impl<T: Sample> Cpu<T> {
             size.lines = size.lines.max(rows.work()?);
             size.low = rows.low()?;
         }
-        let volume = is_one.then(|| rows::Volume::new(&problem, isa, threads)).flatten();
+        let volume = (is_one && rows.is_none()).then(|| rows::Volume::new(&problem, isa, threads)).flatten();
         if let Some(volume) = &volume {
             size.lines = size.lines.max(volume.work());
             size.low = size.low.max(volume.low());

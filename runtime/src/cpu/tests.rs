@@ -315,6 +315,43 @@ fn common_shapes_are_one_loop() {
     }
 }
 
+/// Columns of single samples are lines: they take the loops and the memory of a row.
+#[test]
+fn columns_of_single_samples_are_lines() {
+    let cpu = |shape: &[usize], levels: u32, threads: usize| {
+        let geometry = Geometry::uniform(shape, levels).unwrap();
+        let problem = Problem::new(catalogue::find("legall53").unwrap(), geometry);
+        Cpu::<i16>::with(Arc::new(problem), threads, Isa::Baseline).unwrap()
+    };
+    for (levels, threads) in [(1, 1), (5, 1), (5, 2)] {
+        let of = |shape: &[usize]| {
+            let cpu = cpu(shape, levels, threads);
+            let rows = cpu.rows.as_ref().expect("lines have row programs");
+            (rows.name(0), rows.work(), rows.low())
+        };
+        let line = of(&[1 << 22]);
+        for shape in [&[1 << 22, 1][..], &[1, 1 << 22], &[1, 1 << 22, 1], &[1 << 22, 1, 1]] {
+            assert_eq!(of(shape), line, "{shape:?}");
+        }
+    }
+    let mut random = Random(8);
+    for scheme in schemes(&["legall53", "daubechies97", "cdf97", "db4", "haar"]) {
+        for n in [24, 300] {
+            for shape in [&[n, 1][..], &[1, n], &[1, n, 1], &[n, 1, 1], &[2, n, 1]] {
+                if scheme.domain() == crate::Domain::Integer {
+                    check::<i16>(problem(&scheme, &mut random, &[shape]), &mut random);
+                } else {
+                    check::<f32>(problem(&scheme, &mut random, &[shape]), &mut random);
+                    check::<f16>(problem(&scheme, &mut random, &[shape]), &mut random);
+                }
+            }
+        }
+    }
+    // Lines above the single-thread threshold.
+    let scheme = catalogue::find("legall53").unwrap();
+    check::<i16>(problem(&scheme, &mut random, &[&[33_000, 1]]), &mut random);
+}
+
 #[test]
 fn fused_rows_equal_the_oracle() {
     let mut random = Random(4);

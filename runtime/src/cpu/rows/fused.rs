@@ -21,6 +21,8 @@ pub(super) struct Fused {
     loops: Loop,
     level: Level,
     analysis: bool,
+    /// Whether the loop lifts along rows alone.
+    rows_only: bool,
     /// Phase of the rows that the first step updates.
     phase: usize,
     /// Phase of the rows that the last step updates.
@@ -112,7 +114,8 @@ impl Fused {
         let mut all = [Weights::default(); MAX_STEPS];
         all[..steps.len()].copy_from_slice(&steps);
         let level = Level { steps: all, factors: [factor(first)?, factor(1 - first)?], n, late, left, right, edges };
-        Some(Fused { loops, level, analysis, phase: target, last, size: size_of::<T>() })
+        let rows_only = along == Along::Rows;
+        Some(Fused { loops, level, analysis, rows_only, phase: target, last, size: size_of::<T>() })
     }
 
     /// Whether register stores from `start` on fill cache lines, or halves of them in quick succession. Non-temporal
@@ -122,10 +125,15 @@ impl Fused {
         2 * register >= LINE && start.is_multiple_of(register)
     }
 
-    /// Memory needed, in samples of the work type.
+    /// Memory needed, in samples of the work type: buffers for the ends of rows and, if columns are lifted, a scratch
+    /// row and the delayed state.
     pub fn memory<W>(&self) -> Option<usize> {
+        let ends = BUFFERS / size_of::<W>();
+        if self.rows_only {
+            return Some(ends);
+        }
         let state = self.loops.state.checked_mul(self.loops.lanes)?;
-        (BUFFERS / size_of::<W>()).checked_add(self.level.n + 256)?.checked_add(state)
+        ends.checked_add(self.level.n + 256)?.checked_add(state)
     }
 
     /// First arriving rows of a chunk.

@@ -29,7 +29,7 @@ use crate::sample::{CompiledStep, Sample};
 use axis::Axis;
 use fused::{Fused, Run};
 use level::{ARRIVE, Chunk, Level, Memory};
-use lifting_dsl::geometry::Layout;
+use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_planner::Problem;
 use std::mem::MaybeUninit;
 use view::{Grid, Rows};
@@ -67,6 +67,8 @@ pub(super) struct Program<T: Sample> {
     threads: usize,
     /// Whether images are planes of a volume, and whether it is large: then bands stay in cache, samples do not.
     volume: Option<bool>,
+    /// Whether no axis with levels is left out, as those of a single sample are.
+    has_all_axes: bool,
     /// Memory per worker, in samples of the work type.
     ring: usize,
     copy: usize,
@@ -93,11 +95,23 @@ impl<T: Sample> Program<T> {
     /// Returns `None` if the problem needs something that row programs lack.
     pub fn new(problem: &Problem, isa: Isa, threads: usize) -> Option<Program<T>> {
         let geometry = &problem.geometry;
+        let mut transformed: Vec<usize> = (0..geometry.rank()).filter(|&a| geometry.levels()[a] > 0).collect();
+        let is_kept = is_kept(geometry);
+        // The rows of a column of single samples would be too short: the column is a line.
+        if transformed.len() > 1 {
+            transformed.retain(|&a| !is_kept(a));
+        }
+        Program::along(problem, isa, threads, &transformed)
+    }
+
+    /// A program along these axes; each other axis with levels is a single sample that no step changes.
+    fn along(problem: &Problem, isa: Isa, threads: usize, transformed: &[usize]) -> Option<Program<T>> {
+        let geometry = &problem.geometry;
         let shape = geometry.shape().to_vec();
-        let transformed: Vec<usize> = (0..shape.len()).filter(|&a| geometry.levels()[a] > 0).collect();
-        let (x, y) = match transformed[..] {
+        let last = shape.len() - 1;
+        let (x, y) = match *transformed {
             // Columns alone: rows run along the last axis.
-            [y] if y + 1 < shape.len() => (shape.len() - 1, Some(y)),
+            [y] if y < last && shape[last] > 1 => (last, Some(y)),
             [x] => (x, None),
             [y, x] => (x, Some(y)),
             _ => return None,
@@ -116,12 +130,17 @@ impl<T: Sample> Program<T> {
             shape,
             threads,
             volume: None,
+            has_all_axes: transformed.len() == (0..=last).filter(|&a| geometry.levels()[a] > 0).count(),
             ring: 0,
             copy: 0,
             staging: 0,
         };
         for j in 0..geometry.depth() {
-            let (shape, origins, axes) = (geometry.level_shape(j), geometry.level_origins(j), geometry.axes_at(j));
+            let (shape, origins, mut axes) = (geometry.level_shape(j), geometry.level_origins(j), geometry.axes_at(j));
+            axes.retain(|axis| transformed.contains(axis));
+            if axes.is_empty() {
+                return None;
+            }
             let place = |axis: Option<usize>| {
                 let Some(axis) = axis else { return Place { transformed: false, parity: 0, low: 1, length: 1 } };
                 let (n, parity) = (shape[axis], origins[axis].rem_euclid(2) as usize);
@@ -215,6 +234,9 @@ impl<T: Sample> Program<T> {
     pub fn low(&self) -> Option<usize> {
         let whole = self.threads > 1 || (0..self.levels()).any(|j| !self.handed_on(j));
         let one = (1..self.levels()).try_fold(0usize, |sum, j| sum.checked_add(self.low_rows(j, whole)?.2))?;
+        if Batch::new(&self.shape, self.x, self.y).count() < self.threads {
+            return Some(one);
+        }
         // Several images at once use ring buffers, if they can.
         let each = (1..self.levels()).try_fold(0usize, |sum, j| sum.checked_add(self.low_rows(j, false)?.2))?;
         Some(one.max(each.checked_mul(self.threads)?))
@@ -270,9 +292,9 @@ impl<T: Sample> Program<T> {
         unsafe { self.images(way, top, batch.count(), &image, work, low) };
     }
 
-    /// Whether bands may be separate arrays: only those of a single level.
+    /// Whether bands may be separate arrays: only those of a single level, with all its axes.
     pub fn joins(&self) -> bool {
-        self.levels() == 1 && self.layout == Layout::Mallat
+        self.has_all_axes && self.levels() == 1 && self.layout == Layout::Mallat
     }
 
     /// # Safety
@@ -551,6 +573,12 @@ impl Default for State {
     fn default() -> State {
         State { chunk: Chunk { rows: (0, 0), blocks: (0, 0) }, run: None, front: 0, end: 0, ring: 0 }
     }
+}
+
+/// Whether an axis is a single sample that stays in the low band at all levels, where no step changes it.
+fn is_kept(geometry: &Geometry) -> impl Fn(usize) -> bool {
+    let is_even = move |axis: usize, j: u32| geometry.level_origins(j)[axis] % 2 == 0;
+    move |axis| geometry.shape()[axis] == 1 && (0..geometry.levels()[axis]).all(|j| is_even(axis, j))
 }
 
 fn level_whole<W: crate::sample::Arithmetic>(level: &Level<W>) -> Chunk {

@@ -113,7 +113,8 @@ impl<T: Sample> Volume<T> {
             let axis = [axis(&forward)?, axis(&backward)?];
             let along = |analysis: bool| Fused::along::<T, _>(isa, analysis, &axis[!analysis as usize], Along::Columns);
             let loops = [along(true)?, along(false)?];
-            let mut plane = Program::new(&plane, isa, 1)?;
+            // Bands and strides of planes have two axes, even if one is a single sample.
+            let mut plane = Program::along(&plane, isa, 1, &[0, 1])?;
             plane.volume = Some(j == 0 && shape.iter().product::<usize>() * size_of::<T>() >= LARGE);
             let [a, b] = [0, 1].map(|way| loops[way].columns_memory(shape[2]));
             let [c, d] = [0, 1].map(|way| loops[way].columns_memory(shape[1].saturating_mul(shape[2])));
