@@ -8,7 +8,8 @@ use super::{CONTEXTS, Digits, Engine, Exhausted, Kind, LANES, Set, Table, depth}
 type Probabilities = [u16; CONTEXTS + LANES];
 
 /// Intervals of all coders, and the probabilities of the plane.
-struct Intervals<'a, V> {
+struct Intervals<'a, V: Vector> {
+    proof: V::Proof,
     low: V,
     size: V,
     table: &'a Table,
@@ -18,9 +19,9 @@ struct Intervals<'a, V> {
 
 impl<'a, V: Vector> Intervals<'a, V> {
     #[inline(always)]
-    fn new(table: &'a Table, planes: u32) -> Self {
-        let none = V::splat(0);
-        Intervals { low: none, size: none, table, planes, probabilities: [0; CONTEXTS + LANES] }
+    fn new(proof: V::Proof, table: &'a Table, planes: u32) -> Self {
+        let none = V::splat(proof, 0);
+        Intervals { proof, low: none, size: none, table, planes, probabilities: [0; CONTEXTS + LANES] }
     }
 
     #[inline(always)]
@@ -33,20 +34,20 @@ impl<'a, V: Vector> Intervals<'a, V> {
     #[inline(always)]
     fn zero<const COUNT: usize>(&self, kind: Kind<COUNT>, contexts: &Digits) -> V {
         let (_, probabilities) = self.probabilities.split_at(kind.first);
-        self.size.upper(V::lookup::<COUNT>(probabilities, contexts))
+        self.size.upper(V::lookup::<COUNT>(self.proof, probabilities, contexts))
     }
 
     /// Restarts exhausted intervals.
     #[inline(always)]
     fn begin(&mut self, exhausted: Set) {
-        self.low = V::splat(0).or_else(exhausted, self.low);
-        self.size = V::splat(u16::MAX).or_else(exhausted, self.size);
+        self.low = V::splat(self.proof, 0).or_else(exhausted, self.low);
+        self.size = V::splat(self.proof, u16::MAX).or_else(exhausted, self.size);
     }
 
     /// Narrows the intervals to the parts of the symbols.
     #[inline(always)]
     fn narrow(&mut self, zero: V, lanes: Set, ones: Set) {
-        let one = zero.plus(V::splat(1));
+        let one = zero.plus(V::splat(self.proof, 1));
         let (ones, part) = (ones & lanes, zero.or_else(lanes, self.size));
         self.low = self.low.plus(one).or_else(ones, self.low);
         self.size = self.size.minus(one).or_else(ones, part);
@@ -63,7 +64,7 @@ fn each(mut lanes: Set, mut with: impl FnMut(usize)) {
 }
 
 /// Words being written by coders.
-pub struct Encoding<'a, V> {
+pub struct Encoding<'a, V: Vector> {
     intervals: Intervals<'a, V>,
     words: &'a mut Vec<u16>,
     places: [u16; LANES],
@@ -71,8 +72,8 @@ pub struct Encoding<'a, V> {
 
 impl<'a, V: Vector> Encoding<'a, V> {
     #[inline(always)]
-    pub fn new(table: &'a Table, planes: u32, words: &'a mut Vec<u16>) -> Self {
-        Encoding { intervals: Intervals::new(table, planes), words, places: [0; LANES] }
+    pub fn new(proof: V::Proof, table: &'a Table, planes: u32, words: &'a mut Vec<u16>) -> Self {
+        Encoding { intervals: Intervals::new(proof, table, planes), words, places: [0; LANES] }
     }
 
     /// State of each open word: its place, its number so far, and how many more bits it can carry.
@@ -126,7 +127,7 @@ impl<V: Vector> Engine for Encoding<'_, V> {
 }
 
 /// Words being read by coders.
-pub struct Decoding<'a, V> {
+pub struct Decoding<'a, V: Vector> {
     intervals: Intervals<'a, V>,
     words: &'a [u16],
     taken: usize,
@@ -136,8 +137,9 @@ pub struct Decoding<'a, V> {
 
 impl<'a, V: Vector> Decoding<'a, V> {
     #[inline(always)]
-    pub fn new(table: &'a Table, planes: u32, words: &'a [u16]) -> Self {
-        Decoding { intervals: Intervals::new(table, planes), words, taken: 0, open: V::splat(0) }
+    pub fn new(proof: V::Proof, table: &'a Table, planes: u32, words: &'a [u16]) -> Self {
+        let open = V::splat(proof, 0);
+        Decoding { intervals: Intervals::new(proof, table, planes), words, taken: 0, open }
     }
 
     /// Number of words taken, and for each open word its remainder and how many bits that has.

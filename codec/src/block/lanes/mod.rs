@@ -144,7 +144,7 @@ impl Block {
     }
 
     #[inline(always)]
-    fn of<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32) -> Block {
+    fn of<V: Vector>(proof: V::Proof, shape: Shape, coefficients: &[i32], planes: u32) -> Block {
         let mut block = Block::new(shape, planes);
         let mut row = [0; MAX_SIDE];
         for (y, coefficients) in coefficients.chunks(shape.width).enumerate() {
@@ -156,11 +156,11 @@ impl Block {
                     *magnitude = pair[side].unsigned_abs() as u16;
                     *sign = (pair[side] >> 16) as u16;
                 }
-                let magnitudes = V::new(&magnitudes);
+                let magnitudes = V::new(proof, &magnitudes);
                 for plane in 0..planes {
                     block.magnitudes[plane as usize][y][side] = magnitudes.bit(plane);
                 }
-                block.negative[y][side] = V::new(&signs).bit(15);
+                block.negative[y][side] = V::new(proof, &signs).bit(15);
             }
         }
         block
@@ -168,7 +168,7 @@ impl Block {
 
     /// Decoded coefficients of a complete block.
     #[inline(always)]
-    fn decoded<V: Vector>(&self) -> Decoded {
+    fn decoded<V: Vector>(&self, proof: V::Proof) -> Decoded {
         let Shape { width, .. } = self.shape;
         let samples = self.shape.samples();
         let (mut magnitudes, mut negative) = (vec![0; samples], vec![false; samples]);
@@ -176,7 +176,7 @@ impl Block {
         for (y, (magnitudes, negative)) in rows.enumerate() {
             let mut row = [[0u32; 2]; LANES];
             for side in [0, 1] {
-                let mut all = V::splat(0);
+                let mut all = V::splat(proof, 0);
                 for (plane, rows) in self.magnitudes.iter().enumerate() {
                     all = all.with(rows[y][side], 1 << plane);
                 }
@@ -191,8 +191,8 @@ impl Block {
 
     /// Decoded coefficients of a block whose words ended early.
     #[inline(always)]
-    fn decoded_in_part<V: Vector>(&self) -> Decoded {
-        let mut decoded = self.decoded::<V>();
+    fn decoded_in_part<V: Vector>(&self, proof: V::Proof) -> Decoded {
+        let mut decoded = self.decoded::<V>(proof);
         for (y, row) in decoded.unknown.chunks_mut(self.shape.width).enumerate() {
             for (x, unknown) in row.iter_mut().enumerate() {
                 let visited = self.visited[y][x % 2] >> (x / 2) & 1;
@@ -382,12 +382,12 @@ impl Ready {
 
 /// Encodes a prepared block.
 #[inline(always)]
-fn encode_body<V: Vector>(ready: &mut Ready, class: u8, sharing: u8, table: &Table) -> Encoded {
+fn encode_body<V: Vector>(proof: V::Proof, ready: &mut Ready, class: u8, sharing: u8, table: &Table) -> Encoded {
     let Ready { block, steps } = ready;
     let ends = block.ends.as_deref_mut().unwrap_or_default();
     let mut words = Vec::with_capacity(2048);
     let rooms = if sharing == 0 {
-        let mut coding = alone::Encoding::<V>::new(table, block.planes, &mut words);
+        let mut coding = alone::Encoding::<V>::new(proof, table, block.planes, &mut words);
         // Encoders need no words.
         let coded = steps.replay(&mut coding, ends);
         debug_assert!(coded.is_ok());
@@ -398,7 +398,7 @@ fn encode_body<V: Vector>(ready: &mut Ready, class: u8, sharing: u8, table: &Tab
         debug_assert!(coded.is_ok());
         coding.finish()
     };
-    let mut tail = Tail::gather::<V>(block);
+    let mut tail = Tail::gather::<V>(proof, block);
     for (place, low, room) in rooms {
         words[place] = low + tail.take(room);
     }
@@ -413,6 +413,7 @@ fn encode_body<V: Vector>(ready: &mut Ready, class: u8, sharing: u8, table: &Tab
 /// [`decode`](super::decode) for a block of at most [`MOST_PLANES`].
 #[inline(always)]
 fn decode_body<V: Vector>(
+    proof: V::Proof,
     shape: Shape,
     planes: u32,
     sharing: u8,
@@ -424,14 +425,14 @@ fn decode_body<V: Vector>(
     // Planes whose signs are in the tail cannot be decoded without it.
     let last = if complete { 0 } else { shape.order.tail() };
     let (scanned, (taken, rooms)) = if sharing == 0 {
-        let mut coding = alone::Decoding::<V>::new(table, planes, words);
+        let mut coding = alone::Decoding::<V>::new(proof, table, planes, words);
         (block.scan(last, &mut coding), coding.finish())
     } else {
         let mut coding = shared::Decoding::new(table, planes, sharing, words);
         (block.scan(last, &mut coding), coding.finish())
     };
     if !complete {
-        return Ok(block.decoded_in_part::<V>());
+        return Ok(block.decoded_in_part::<V>(proof));
     }
     scanned.map_err(|Exhausted| BlockError::Length)?;
     let mut tail = Tail::new(shape.order.tail());
@@ -441,8 +442,8 @@ fn decode_body<V: Vector>(
         }
         tail.put(bits, room);
     }
-    tail.scatter::<V>(&mut block, &words[taken..]).ok_or(BlockError::Length)?;
-    Ok(block.decoded::<V>())
+    tail.scatter::<V>(proof, &mut block, &words[taken..]).ok_or(BlockError::Length)?;
+    Ok(block.decoded::<V>(proof))
 }
 
 /// Defines a function with versions for the processor's instruction sets.
@@ -455,31 +456,32 @@ macro_rules! versions {
                 #[target_feature(
                     enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,popcnt,lzcnt"
                 )]
-                fn avx512($($arg: $type),*) -> $result {
-                    $body::<vector::Avx512>($($arg),*)
+                fn avx512(proof: vector::HasAvx512, $($arg: $type),*) -> $result {
+                    $body::<vector::Avx512>(proof, $($arg),*)
                 }
                 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-                fn avx2($($arg: $type),*) -> $result {
-                    $body::<vector::Avx2>($($arg),*)
+                fn avx2(proof: vector::HasAvx2, $($arg: $type),*) -> $result {
+                    $body::<vector::Avx2>(proof, $($arg),*)
                 }
                 #[allow(unsafe_code)]
-                // SAFETY: the processor has the instructions.
+                // SAFETY: there is a proof that the processor has the instructions.
                 unsafe {
-                    match vector::level() {
-                        vector::Level::Avx512 => return avx512($($arg),*),
-                        vector::Level::Avx2 => return avx2($($arg),*),
-                        vector::Level::None => {}
+                    if let Some(proof) = vector::HasAvx512::detect() {
+                        return avx512(proof, $($arg),*);
+                    }
+                    if let Some(proof) = vector::HasAvx2::detect() {
+                        return avx2(proof, $($arg),*);
                     }
                 }
             }
-            $body::<Portable>($($arg),*)
+            $body::<Portable>((), $($arg),*)
         }
     };
 }
 
 #[inline(always)]
-fn ready_body<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready {
-    let mut block = Block::of::<V>(shape, coefficients, planes);
+fn ready_body<V: Vector>(proof: V::Proof, shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready {
+    let mut block = Block::of::<V>(proof, shape, coefficients, planes);
     block.ends = ends.then(Vec::new);
     let mut steps = Steps::new(shape.order.tail());
     let scanned = block.scan(0, &mut steps);
@@ -488,7 +490,7 @@ fn ready_body<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32, ends: 
 }
 
 #[inline(always)]
-fn count_body<V: Vector>(ready: &Ready) -> Counts {
+fn count_body<V: Vector>(_: V::Proof, ready: &Ready) -> Counts {
     let mut counts = ready.steps.count(ready.block.planes);
     let number = |(_, [_, after]): (usize, [[Row; MAX_SIDE]; 2])| -> u32 {
         after.as_flattened().iter().map(|set| set.count_ones()).sum()
@@ -523,7 +525,7 @@ mod tests {
     use crate::tables::Tables;
 
     /// Checks that words and coefficients equal the reference's, with one kind of vector.
-    fn matches_the_reference<V: Vector>() {
+    fn matches_the_reference<V: Vector>(proof: V::Proof) {
         let tables = Tables::built_in();
         let mut state = 7u32;
         for (at, (height, width)) in [(64, 64), (64, 63), (5, 1), (33, 18), (1, 64)].into_iter().enumerate() {
@@ -538,20 +540,20 @@ mod tests {
                 };
                 let coefficients: Vec<i32> = (0..shape.samples()).map(random).collect();
                 let planes = coefficients.iter().fold(0, |all, c| all | c.unsigned_abs()).ilog2() + 1;
-                let mut ready = ready_body::<V>(shape, &coefficients, planes, false);
-                assert_eq!(count_body::<V>(&ready), Counts::sequentially(shape, &coefficients));
+                let mut ready = ready_body::<V>(proof, shape, &coefficients, planes, false);
+                assert_eq!(count_body::<V>(proof, &ready), Counts::sequentially(shape, &coefficients));
                 for sharing in [0, 1, 5] {
                     let table = &tables[3 + sharing];
                     let expected = encode_sequentially(shape, &coefficients, 0, sharing, table);
                     let words = &expected.words;
-                    assert!(encode_body::<V>(&mut ready, 0, sharing, table) == expected, "{shape:?} {sharing}");
-                    let decoded = decode_body::<V>(shape, planes, sharing, words, true, table).unwrap();
+                    assert!(encode_body::<V>(proof, &mut ready, 0, sharing, table) == expected, "{shape:?} {sharing}");
+                    let decoded = decode_body::<V>(proof, shape, planes, sharing, words, true, table).unwrap();
                     assert!(decoded.coefficients().eq(coefficients.iter().copied()));
                     let mut broken = words.clone();
                     broken[words.len() / 2] ^= 0x80;
                     let values = |d: &Decoded| d.coefficients().collect::<Vec<_>>();
                     let both = |words: &[u16], complete: bool| {
-                        let decoded = decode_body::<V>(shape, planes, sharing, words, complete, table);
+                        let decoded = decode_body::<V>(proof, shape, planes, sharing, words, complete, table);
                         let expected = decode_sequentially(shape, planes, sharing, words, complete, table);
                         assert_eq!(decoded.as_ref().map(values), expected.as_ref().map(values));
                         expected.and(decoded)
@@ -571,17 +573,17 @@ mod tests {
 
     #[test]
     fn portable_vectors_match_the_reference() {
-        matches_the_reference::<Portable>();
+        matches_the_reference::<Portable>(());
     }
 
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn native_vectors_match_the_reference() {
-        if vector::level() != vector::Level::None {
-            matches_the_reference::<vector::Avx2>();
+        if let Some(proof) = vector::HasAvx2::detect() {
+            matches_the_reference::<vector::Avx2>(proof);
         }
-        if vector::level() == vector::Level::Avx512 {
-            matches_the_reference::<vector::Avx512>();
+        if let Some(proof) = vector::HasAvx512::detect() {
+            matches_the_reference::<vector::Avx512>(proof);
         }
     }
 }

@@ -56,7 +56,7 @@ impl Tail {
 
     /// Collects the tail of a coded block.
     #[inline(always)]
-    pub fn gather<V: Vector>(block: &Block) -> Tail {
+    pub fn gather<V: Vector>(proof: V::Proof, block: &Block) -> Tail {
         let plane = |(plane, [before, after]): (usize, [[Row; MAX_SIDE]; 2])| {
             let mut bits = [[0; 2]; MAX_SIDE];
             for (y, bits) in bits.iter_mut().enumerate() {
@@ -74,7 +74,7 @@ impl Tail {
             for (significant, bits) in planes.iter().flat_map(|(significant, bits)| significant.iter().zip(bits)) {
                 let set = significant[lane];
                 if set != 0 {
-                    tail.push(V::extract(bits[lane], set), set.count_ones());
+                    tail.push(V::extract(proof, bits[lane], set), set.count_ones());
                 }
             }
         }
@@ -83,7 +83,7 @@ impl Tail {
 
     /// Restores a block's tail from these bits and those of the words after them. `None` if there are too few.
     #[inline(always)]
-    pub fn scatter<V: Vector>(mut self, block: &mut Block, more: &[u16]) -> Option<()> {
+    pub fn scatter<V: Vector>(mut self, proof: V::Proof, block: &mut Block, more: &[u16]) -> Option<()> {
         let planes = block.tail();
         let mut parts: Vec<[[Set; LANES]; 4]> = planes.iter().map(|(_, [_, after])| by_lane(after)).collect();
         let needed: usize = parts.iter().flatten().flatten().map(|set| set.count_ones() as usize).sum();
@@ -94,7 +94,7 @@ impl Tail {
         for lane in 0..LANES {
             for part in parts.iter_mut().flatten() {
                 let set = part[lane];
-                part[lane] = V::deposit(self.pop(set.count_ones()), set);
+                part[lane] = V::deposit(proof, self.pop(set.count_ones()), set);
             }
         }
         while !self.is_empty() {

@@ -1,17 +1,23 @@
 //! Vectors of 32 numbers of 16 bits, one per lane: portable arrays for automatic vectorisation, and intrinsics for
 //! x86-64.
+//!
+//! Whoever makes a vector, or calls a function without one, hands over a proof that the processor has its instructions.
+//! So no safe function executes an instruction that is not there.
 
 use super::{Digits, LANES, Set};
 use std::array::from_fn;
 
 /// A 16-bit number for each lane. Everything must be inlined into functions with the target features.
 pub trait Vector: Copy {
+    /// Proof that the processor has the instructions.
+    type Proof: Copy;
+
     /// Loads numbers.
-    fn new(numbers: &[u16; LANES]) -> Self;
+    fn new(proof: Self::Proof, numbers: &[u16; LANES]) -> Self;
     /// Returns the numbers.
     fn numbers(self) -> [u16; LANES];
     /// One number in all lanes.
-    fn splat(number: u16) -> Self;
+    fn splat(proof: Self::Proof, number: u16) -> Self;
     /// Lanes in which a bit is set.
     fn bit(self, bit: u32) -> Set;
     /// Sets bits in some lanes.
@@ -29,13 +35,13 @@ pub trait Vector: Copy {
     /// Lanes in which `self` is larger.
     fn above(self, other: Self) -> Set;
     /// Looks up each lane's digits, a number below `COUNT`, in a table of at least 32 numbers.
-    fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self;
+    fn lookup<const COUNT: usize>(proof: Self::Proof, table: &[u16], digits: &Digits) -> Self;
     /// Fills the given lanes with consecutive numbers from a slice as long as the vector.
     fn fill(self, lanes: Set, numbers: &[u16]) -> Self;
 
     /// Extracts the bits at the positions of a set, and packs them.
     #[inline(always)]
-    fn extract(bits: u32, mut set: u32) -> u32 {
+    fn extract(_: Self::Proof, bits: u32, mut set: u32) -> u32 {
         let (mut all, mut at) = (0, 0);
         while set != 0 {
             all |= (bits >> set.trailing_zeros() & 1) << at;
@@ -47,7 +53,7 @@ pub trait Vector: Copy {
 
     /// Inverse of `extract`.
     #[inline(always)]
-    fn deposit(mut bits: u32, mut set: u32) -> u32 {
+    fn deposit(_: Self::Proof, mut bits: u32, mut set: u32) -> u32 {
         let mut all = 0;
         while set != 0 {
             all |= (bits & 1) << set.trailing_zeros();
@@ -79,8 +85,10 @@ impl Portable {
 }
 
 impl Vector for Portable {
+    type Proof = ();
+
     #[inline(always)]
-    fn new(numbers: &[u16; LANES]) -> Self {
+    fn new((): (), numbers: &[u16; LANES]) -> Self {
         Portable(*numbers)
     }
     #[inline(always)]
@@ -88,7 +96,7 @@ impl Vector for Portable {
         self.0
     }
     #[inline(always)]
-    fn splat(number: u16) -> Self {
+    fn splat((): (), number: u16) -> Self {
         Portable([number; LANES])
     }
     #[inline(always)]
@@ -126,7 +134,7 @@ impl Vector for Portable {
         Portable::set(|lane| self.0[lane] > other.0[lane])
     }
     #[inline(always)]
-    fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
+    fn lookup<const COUNT: usize>((): (), table: &[u16], digits: &Digits) -> Self {
         let masks = digits.map(Portable::mask);
         let number = |lane: usize| {
             // Selects one of two numbers by a digit.
@@ -151,35 +159,10 @@ impl Vector for Portable {
     }
 }
 
-/// Instruction sets of a processor.
 #[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// AVX-512 of Ice Lake and Zen 4.
-    Avx512,
-    /// AVX2 and BMI2.
-    Avx2,
-    /// Neither.
-    None,
-}
+pub use x86::{Avx2, Avx512, HasAvx2, HasAvx512};
 
-/// Instruction sets of this processor.
-#[cfg(target_arch = "x86_64")]
-pub fn level() -> Level {
-    macro_rules! has {
-        ($($feature:tt)*) => { $(is_x86_feature_detected!($feature))&&* };
-    }
-    match has!("avx2" "bmi1" "bmi2" "popcnt" "lzcnt") {
-        true if has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi2" "avx512vpopcntdq") => Level::Avx512,
-        true => Level::Avx2,
-        false => Level::None,
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-pub use x86::{Avx2, Avx512};
-
-/// Values of these types exist only in functions with the target features.
+/// Values of these types exist only on processors with the instructions: a proof makes them.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86 {
@@ -190,9 +173,36 @@ mod x86 {
     /// Intrinsic without memory access.
     macro_rules! op {
         ($call:expr) => {
-            // SAFETY: the processor has the instruction, by the module's rule.
+            // SAFETY: the processor has the instruction, since there is a vector or a proof.
             unsafe { $call }
         };
+    }
+
+    macro_rules! has {
+        ($($feature:tt)*) => { $(is_x86_feature_detected!($feature))&&* };
+    }
+
+    /// Proof that the processor has AVX2 and BMI2.
+    #[derive(Clone, Copy)]
+    pub struct HasAvx2(());
+
+    impl HasAvx2 {
+        /// The proof, if the processor has them.
+        pub fn detect() -> Option<HasAvx2> {
+            has!("avx2" "bmi1" "bmi2" "popcnt" "lzcnt").then_some(HasAvx2(()))
+        }
+    }
+
+    /// Proof that the processor has AVX-512 of Ice Lake and Zen 4, and what [`HasAvx2`] proves.
+    #[derive(Clone, Copy)]
+    pub struct HasAvx512(());
+
+    impl HasAvx512 {
+        /// The proof, if the processor has them.
+        pub fn detect() -> Option<HasAvx512> {
+            HasAvx2::detect()?;
+            has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi2" "avx512vpopcntdq").then_some(HasAvx512(()))
+        }
     }
 
     /// One register.
@@ -200,8 +210,10 @@ mod x86 {
     pub struct Avx512(__m512i);
 
     impl Vector for Avx512 {
+        type Proof = HasAvx512;
+
         #[inline(always)]
-        fn new(numbers: &[u16; LANES]) -> Self {
+        fn new(_: HasAvx512, numbers: &[u16; LANES]) -> Self {
             // SAFETY: the array has the 64 bytes that are read.
             Avx512(unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) })
         }
@@ -213,7 +225,7 @@ mod x86 {
             numbers
         }
         #[inline(always)]
-        fn splat(number: u16) -> Self {
+        fn splat(_: HasAvx512, number: u16) -> Self {
             Avx512(op!(_mm512_set1_epi16(number as i16)))
         }
         #[inline(always)]
@@ -249,15 +261,15 @@ mod x86 {
             op!(_mm512_cmpgt_epu16_mask(self.0, other.0))
         }
         #[inline(always)]
-        fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
-            let Some(table) = table.first_chunk() else { return Avx512::splat(0) };
+        fn lookup<const COUNT: usize>(proof: HasAvx512, table: &[u16], digits: &Digits) -> Self {
+            let Some(table) = table.first_chunk() else { return Avx512::splat(proof, 0) };
             let mut index = op!(_mm512_maskz_set1_epi16(digits[0], 1));
             for (i, digit) in digits.iter().enumerate().skip(1) {
                 if COUNT > 1 << i {
                     index = op!(_mm512_mask_add_epi16(index, *digit, index, _mm512_set1_epi16(1 << i)));
                 }
             }
-            Avx512(op!(_mm512_permutexvar_epi16(index, Avx512::new(table).0)))
+            Avx512(op!(_mm512_permutexvar_epi16(index, Avx512::new(proof, table).0)))
         }
         #[inline(always)]
         fn fill(self, lanes: Set, numbers: &[u16]) -> Self {
@@ -267,11 +279,11 @@ mod x86 {
             Avx512(op!(_mm512_mask_expand_epi16(self.0, lanes, numbers)))
         }
         #[inline(always)]
-        fn extract(bits: u32, set: u32) -> u32 {
+        fn extract(_: HasAvx512, bits: u32, set: u32) -> u32 {
             op!(_pext_u32(bits, set))
         }
         #[inline(always)]
-        fn deposit(bits: u32, set: u32) -> u32 {
+        fn deposit(_: HasAvx512, bits: u32, set: u32) -> u32 {
             op!(_pdep_u32(bits, set))
         }
     }
@@ -305,8 +317,10 @@ mod x86 {
     }
 
     impl Vector for Avx2 {
+        type Proof = HasAvx2;
+
         #[inline(always)]
-        fn new(numbers: &[u16; LANES]) -> Self {
+        fn new(_: HasAvx2, numbers: &[u16; LANES]) -> Self {
             // SAFETY: the slice has the 32 bytes that are read.
             let half = |at: usize| unsafe { _mm256_loadu_si256(numbers[at..at + 16].as_ptr().cast()) };
             Avx2([half(0), half(16)])
@@ -321,22 +335,22 @@ mod x86 {
             numbers
         }
         #[inline(always)]
-        fn splat(number: u16) -> Self {
+        fn splat(_: HasAvx2, number: u16) -> Self {
             Avx2([op!(_mm256_set1_epi16(number as i16)); 2])
         }
         #[inline(always)]
         fn bit(self, bit: u32) -> Set {
-            let bit = Avx2::splat(1 << bit);
+            let bit = Avx2::splat(HasAvx2(()), 1 << bit);
             Avx2::set(self.both(bit, |a, bit| op!(_mm256_cmpeq_epi16(_mm256_and_si256(a, bit), bit))).0)
         }
         #[inline(always)]
         fn with(self, lanes: Set, bits: u16) -> Self {
-            let bits = Avx2(Avx2::mask(lanes)).both(Avx2::splat(bits), |a, b| op!(_mm256_and_si256(a, b)));
+            let bits = Avx2(Avx2::mask(lanes)).both(Avx2::splat(HasAvx2(()), bits), |a, b| op!(_mm256_and_si256(a, b)));
             self.both(bits, |a, b| op!(_mm256_or_si256(a, b)))
         }
         #[inline(always)]
         fn zeros(self) -> Set {
-            Avx2::set(self.both(Avx2::splat(0), |a, b| op!(_mm256_cmpeq_epi16(a, b))).0)
+            Avx2::set(self.both(Avx2::splat(HasAvx2(()), 0), |a, b| op!(_mm256_cmpeq_epi16(a, b))).0)
         }
         #[inline(always)]
         fn or_else(self, lanes: Set, other: Self) -> Self {
@@ -361,17 +375,17 @@ mod x86 {
             !Avx2::set(self.both(other, |a, b| op!(_mm256_cmpeq_epi16(_mm256_max_epu16(a, b), b))).0)
         }
         #[inline(always)]
-        fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
-            let Some(table) = table.first_chunk() else { return Avx2::splat(0) };
+        fn lookup<const COUNT: usize>(proof: HasAvx2, table: &[u16], digits: &Digits) -> Self {
+            let Some(table) = table.first_chunk() else { return Avx2::splat(proof, 0) };
             // Probabilities are in the upper bytes of the table and go to the upper bytes of lanes.
-            let mut index = Avx2::splat(0x0080);
+            let mut index = Avx2::splat(proof, 0x0080);
             for (i, digit) in digits.iter().enumerate() {
                 if COUNT > 1 << i {
                     index = index.with(*digit, 0x0100 << i);
                 }
             }
             op!({
-                let upper = _mm256_srli_epi16::<8>(Avx2::new(table).0[0]);
+                let upper = _mm256_srli_epi16::<8>(Avx2::new(proof, table).0[0]);
                 let table = _mm256_permute4x64_epi64::<0b10_00_10_00>(_mm256_packus_epi16(upper, upper));
                 let [low, high] = index.0;
                 Avx2([_mm256_shuffle_epi8(table, low), _mm256_shuffle_epi8(table, high)])
@@ -384,14 +398,14 @@ mod x86 {
                 all[lanes.trailing_zeros() as usize & (LANES - 1)] = *number;
                 lanes &= lanes.wrapping_sub(1);
             }
-            Avx2::new(&all)
+            Avx2::new(HasAvx2(()), &all)
         }
         #[inline(always)]
-        fn extract(bits: u32, set: u32) -> u32 {
+        fn extract(_: HasAvx2, bits: u32, set: u32) -> u32 {
             op!(_pext_u32(bits, set))
         }
         #[inline(always)]
-        fn deposit(bits: u32, set: u32) -> u32 {
+        fn deposit(_: HasAvx2, bits: u32, set: u32) -> u32 {
             op!(_pdep_u32(bits, set))
         }
     }
