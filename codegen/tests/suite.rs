@@ -8,6 +8,7 @@ mod interp_counts;
 mod interp_faults;
 mod ir_validation;
 mod lines;
+mod parts;
 mod passes;
 mod schedules;
 mod schedules_of_plans;

@@ -16,7 +16,7 @@ pub(crate) mod rust;
 mod text;
 
 pub use c::C;
-pub use c_like::{Helper, Hint, write_host_expression, write_templates};
+pub use c_like::{Helper, Hint, PARTS, STEPS, write_host_expression, write_templates};
 pub use cuda::Cuda;
 pub use dialect::{CLike, Dialect, Memory};
 pub use opencl::OpenCl;

@@ -30,6 +30,16 @@ impl Namer {
         self.scopes.pop();
     }
 
+    /// A namer for a new function: names of file scope are taken.
+    pub fn function(&self) -> Namer {
+        Namer { reserved: self.reserved.clone(), scopes: vec![self.scopes[0].clone(), BTreeSet::new()] }
+    }
+
+    /// Takes over the names of file scope that a function has added.
+    pub fn adopt(&mut self, function: Namer) {
+        self.scopes[0].extend(function.scopes.into_iter().next().unwrap_or_default());
+    }
+
     /// A name of file scope: free in all scopes that are open.
     pub fn global(&mut self, wish: &str) -> String {
         let name = self.name(wish);

@@ -284,6 +284,7 @@ impl Writer<'_> {
             }
             Stmt::For { var, from, to, step, body, .. } => self.for_loop(*var, [from, to, step], body)?,
             Stmt::While { cond, body } => self.while_loop(cond, body)?,
+            Stmt::Part { body, .. } => self.statements(body)?,
             Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::CopyAsync { .. }

@@ -399,6 +399,15 @@ impl Builder {
         self.push(Stmt::If { cond, then, otherwise });
     }
 
+    /// A part of the kernel, which is a function where text has such: `doc` says its effect. Locals that `body`
+    /// declares end with it.
+    pub fn part(&mut self, name: &'static str, doc: &'static str, body: impl FnOnce(&mut Builder)) {
+        self.open_body();
+        body(self);
+        let body = self.close_body();
+        self.push(Stmt::Part { name, doc, body });
+    }
+
     fn push_while(&mut self, cond: Expr) {
         let body = self.close_body();
         self.push(Stmt::While { cond, body });

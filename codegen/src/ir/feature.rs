@@ -72,7 +72,7 @@ impl Stmt {
             Stmt::WaitLaunches | Stmt::AllowLaunch => Feature::Overlap,
             Stmt::Comment(_) | Stmt::Let(..) | Stmt::Declare(_) | Stmt::Set(..) => return None,
             Stmt::Load { .. } | Stmt::Store { .. } => return None,
-            Stmt::If { .. } | Stmt::For { .. } | Stmt::While { .. } => return None,
+            Stmt::If { .. } | Stmt::For { .. } | Stmt::While { .. } | Stmt::Part { .. } => return None,
         })
     }
 }

@@ -459,6 +459,15 @@ pub enum Stmt {
         /// Body.
         body: Vec<Stmt>,
     },
+    /// Runs the body once. Where text has functions of parts, it becomes one; elsewhere its statements stand there.
+    Part {
+        /// Name of the function.
+        name: &'static str,
+        /// Its effect, for the comment above the function.
+        doc: &'static str,
+        /// Body.
+        body: Vec<Stmt>,
+    },
 }
 
 /// Allowed uses of a pointer parameter.

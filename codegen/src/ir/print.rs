@@ -210,6 +210,7 @@ impl Names {
                 if *unroll { " unrolled" } else { "" }
             ),
             Stmt::While { cond, .. } => format!("while {}", self.expr(cond)),
+            Stmt::Part { name, .. } => format!("part {name}"),
         }
     }
 
@@ -235,7 +236,7 @@ impl Names {
                     }
                     let _ = writeln!(out, "{pad}}}");
                 }
-                Stmt::For { body, .. } | Stmt::While { body, .. } => {
+                Stmt::For { body, .. } | Stmt::While { body, .. } | Stmt::Part { body, .. } => {
                     let _ = writeln!(out, "{pad}{head} {{");
                     self.write_body(out, body, depth + 1, kernel);
                     let _ = writeln!(out, "{pad}}}");

@@ -338,6 +338,7 @@ impl Checker<'_> {
                 self.expect(found, Scalar::Bool, "the condition");
                 self.body(body);
             }
+            Stmt::Part { body, .. } => self.body(body),
         }
     }
 

@@ -26,7 +26,7 @@ macro_rules! each_part {
 macro_rules! each_expr {
     ($stmt:expr, $f:ident, $index:ident, $iter:ident) => {
         match $stmt {
-            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier | Stmt::SyncWarp => {}
+            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier | Stmt::SyncWarp | Stmt::Part { .. } => {}
             Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
             Stmt::Let(_, e) => $f(e),
             Stmt::Set(place, e) | Stmt::Load { dst: place, index: e, .. } => {
@@ -153,7 +153,7 @@ impl Stmt {
     pub fn bodies(&self) -> [&[Stmt]; 2] {
         match self {
             Stmt::If { then, otherwise, .. } => [then, otherwise],
-            Stmt::For { body, .. } | Stmt::While { body, .. } => [body, &[]],
+            Stmt::For { body, .. } | Stmt::While { body, .. } | Stmt::Part { body, .. } => [body, &[]],
             _ => [&[], &[]],
         }
     }
@@ -165,7 +165,7 @@ impl Stmt {
                 f(then);
                 f(otherwise);
             }
-            Stmt::For { body, .. } | Stmt::While { body, .. } => f(body),
+            Stmt::For { body, .. } | Stmt::While { body, .. } | Stmt::Part { body, .. } => f(body),
             _ => {}
         }
     }

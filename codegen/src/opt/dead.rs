@@ -33,7 +33,7 @@ fn sweep(body: &mut Vec<Stmt>, read: &[bool]) -> bool {
     let before = body.len();
     body.retain(|s| match s {
         Stmt::Let(id, _) | Stmt::Declare(id) => read[id.0 as usize],
-        Stmt::If { .. } | Stmt::For { .. } => !s.bodies().into_iter().all(idle),
+        Stmt::If { .. } | Stmt::For { .. } | Stmt::Part { .. } => !s.bodies().into_iter().all(idle),
         s => s.sets().is_none_or(|place| read[place.local().0 as usize]),
     });
     changed | (body.len() != before)

@@ -257,6 +257,10 @@ impl<'a> Merge<'a> {
                 let body = self.bodies(all!(ss, Stmt::For { body, .. } => body))?;
                 Stmt::For { var, from, to, step, unroll: *unroll, body }
             }
+            Stmt::Part { name, doc, .. } => {
+                Self::agree(&all!(ss, Stmt::Part { name, .. } => *name))?;
+                Stmt::Part { name, doc, body: self.bodies(all!(ss, Stmt::Part { body, .. } => body))? }
+            }
             Stmt::While { .. } => {
                 let cond = self.expr(&all!(ss, Stmt::While { cond, .. } => cond), Spot::Index)?;
                 Stmt::While { cond, body: self.bodies(all!(ss, Stmt::While { body, .. } => body))? }
@@ -487,7 +491,7 @@ impl<'a> Merge<'a> {
 }
 
 /// The terms of a sum, each with its factor, and its constants.
-fn decompose<'e>(e: &'e Expr, factor: i64, found: &mut dyn FnMut((Option<&'e Expr>, i64))) {
+pub fn decompose<'e>(e: &'e Expr, factor: i64, found: &mut dyn FnMut((Option<&'e Expr>, i64))) {
     use BinOp::*;
     match e {
         Expr::Lit(Literal::Int(v, _)) => found((None, v * factor)),
@@ -501,6 +505,12 @@ fn decompose<'e>(e: &'e Expr, factor: i64, found: &mut dyn FnMut((Option<&'e Exp
         }
         Expr::Binary(Mul, a, b) => match (a.as_ref(), b.as_ref()) {
             (Expr::Lit(Literal::Int(v, _)), e) | (e, Expr::Lit(Literal::Int(v, _))) => decompose(e, factor * v, found),
+            _ => found((Some(e), factor)),
+        },
+        Expr::Binary(Shl, a, b) => match (a.as_ref(), b.as_ref()) {
+            (a @ Expr::Lit(Literal::Int(..)), Expr::Lit(Literal::Int(by @ 0..=30, _))) => {
+                decompose(a, factor << by, found);
+            }
             _ => found((Some(e), factor)),
         },
         e => found((Some(e), factor)),

@@ -15,6 +15,7 @@ mod share;
 
 pub use dead::dead;
 pub use kept::kept;
+pub(crate) use merge::{declared_in, decompose};
 pub use overlap::{Allows, Overlap, overlap};
 pub use reflect::reflect;
 pub use reroll::reroll;

@@ -63,6 +63,7 @@ fn wait(body: &mut Vec<Stmt>, how: &Overlap, touches: bool) {
     let touches_later = touches || body.iter().skip(first + 1).any(unsettled);
     match body.get_mut(first) {
         None if !touches => return,
+        Some(Stmt::Part { body, .. }) => return wait(body, how, touches_later),
         Some(branch @ Stmt::If { .. }) => {
             let reads_settled = branch.any(&reads(true));
             let Stmt::If { then, otherwise, .. } = branch else { unreachable!("it is a branch") };
@@ -83,6 +84,12 @@ fn wait(body: &mut Vec<Stmt>, how: &Overlap, touches: bool) {
 /// there is one.
 fn allow_before_storing(body: &mut Vec<Stmt>) -> bool {
     for i in 0..body.len() {
+        if let Stmt::Part { body, .. } = &mut body[i] {
+            if allow_before_storing(body) {
+                return true;
+            }
+            continue;
+        }
         let is = |holds: &dyn Fn(&Stmt) -> bool| any_stmt(&body[i..=i], &|s| holds(s));
         let only_writes = is(&|s| s.writes_global().is_some()) && !is(&|s| s.reads_global().is_some());
         if only_writes && !is(&|s| *s == Stmt::WaitLaunches) {

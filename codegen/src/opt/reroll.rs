@@ -177,6 +177,10 @@ impl Pass<'_> {
             parts.extend(copies_of.into_iter().enumerate().map(|(k, own)| (own, (id, k as i64 * i64::from(length)))));
         }
         let number = |v: usize| Expr::i32(v as i64);
+        // Declarations alone leave nothing to repeat.
+        if body.is_empty() {
+            return Some(Loop { statements, parts, lengths });
+        }
         statements.push(Stmt::For { var, from: number(0), to: number(copies), step: number(1), unroll: true, body });
         Some(Loop { statements, parts, lengths })
     }
@@ -214,6 +218,7 @@ fn form(s: &Stmt) -> u64 {
         std::mem::discriminant(s).hash(&mut hasher);
         match s {
             Stmt::Comment(text) => text.hash(&mut hasher),
+            Stmt::Part { name, .. } => name.hash(&mut hasher),
             Stmt::Load { space, lanes, cache, .. } => (space, lanes, cache).hash(&mut hasher),
             Stmt::Store { space, values, cache, .. } => (space, values.len(), cache).hash(&mut hasher),
             _ => {}
@@ -230,6 +235,7 @@ fn lines(s: &Stmt) -> usize {
             Stmt::For { unroll: true, .. } => 3,
             Stmt::If { otherwise, .. } if !otherwise.is_empty() => 3,
             Stmt::If { .. } | Stmt::For { .. } | Stmt::While { .. } => 2,
+            Stmt::Part { .. } => 0,
             _ => 1,
         };
     });

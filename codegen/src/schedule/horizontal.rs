@@ -177,7 +177,7 @@ impl Tile<'_> {
             true => (lo, hi),
             false => (lo.max(self.pass.first_index(target)), hi.min(self.pass.last_index(target))),
         };
-        b.for_("k", lo + Expr::from(Builtin::ThreadX), hi + 1, shape.threads as i32, |b, k| {
+        let lift = |b: &mut Builder, k: Expr| {
             let slot = b.let_("slot", Scalar::I32, self.slot(target, k.clone()));
             let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.row), slot);
             let mut read = |offset: i32| {
@@ -187,6 +187,11 @@ impl Tile<'_> {
             };
             let value = step_value(step, self.arith, old.into(), &mut read);
             b.store(Space::Shared(self.row), slot, value);
+        };
+        b.part("lift_slice", "Runs a lifting step on a slice of a row.", |b| {
+            b.for_("k", lo + Expr::from(Builtin::ThreadX), hi + 1, shape.threads as i32, |b, k| {
+                lift(b, k);
+            });
         });
         b.barrier();
     }

@@ -238,7 +238,7 @@ impl Slab<'_> {
         let (from, to) = self.clip(from, Expr::from(front) + (self.shape.height as i32 - lag));
         // The first row of the target's phase at or after `from`.
         let from = if p == 0 { ((from + 1) >> 1) << 1 } else { ((from >> 1) << 1) + 1 };
-        self.rows(b, from, to, 2, |b, row| {
+        let lift = |b: &mut Builder, row: Expr| {
             let cell = b.let_("cell", Scalar::I32, self.cell(front, row.clone()));
             let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.cells), cell);
             let mut read = |offset: i32| {
@@ -250,7 +250,11 @@ impl Slab<'_> {
             };
             let value = step_value(step, self.arith, old.into(), &mut read);
             b.store(Space::Shared(self.cells), cell, value);
-        });
+        };
+        let all = |b: &mut Builder| {
+            self.rows(b, from, to, 2, lift);
+        };
+        b.part("lift_rows", "Runs a lifting step on rows of the window.", all);
         b.barrier();
     }
 

@@ -24,6 +24,9 @@ impl Writer<'_> {
     }
 
     pub(super) fn expr(&mut self, e: &Expr) -> Text {
+        if let Some(text) = self.value_from_outside(e) {
+            return text;
+        }
         if self.wraps(e) {
             let t = self.facts.type_of(e);
             let u = match (e, t) {
@@ -50,13 +53,13 @@ impl Writer<'_> {
         }
         match e {
             Expr::Lit(l) => self.literal(l),
-            Expr::Local(id) => Text::new(self.locals[id.0 as usize].as_str(), Prec::Primary),
+            Expr::Local(id) => Text::new(self.scalar(*id), Prec::Primary),
             Expr::Elem(id, index) => {
-                let index = self.plain(index).text;
-                Text::new(format!("{}[{index}]", self.locals[id.0 as usize]), Prec::Primary)
+                let (name, index) = self.element(*id, index);
+                Text::new(format!("{name}[{}]", self.plain(&index).text), Prec::Primary)
             }
             Expr::Param(id) => Text::new(self.params[id.0 as usize].as_str(), Prec::Primary),
-            Expr::Const(id) => Text::new(self.consts[id.0 as usize].as_str(), Prec::Primary),
+            Expr::Const(id) => Text::new(self.constant(*id), Prec::Primary),
             Expr::Builtin(b) => {
                 let text = self.dialect.builtin(*b, self.kernel.launch.block);
                 Text::new(text, if text.starts_with('(') { Prec::Unary } else { Prec::Primary })

@@ -10,7 +10,9 @@
 //! written.
 
 mod expr;
+mod families;
 mod helpers;
+mod parts;
 mod steps;
 
 use super::Unsupported;
@@ -23,7 +25,9 @@ use crate::ir::*;
 use crate::opt::Template;
 use std::collections::BTreeSet;
 
+use families::Families;
 pub use helpers::{Helper, Hint};
+use parts::Inside;
 use steps::Steps;
 
 impl<L: CLike> Dialect for L {
@@ -108,31 +112,48 @@ pub fn write_templates(
 ) -> Result<(String, Vec<(String, String)>), Unsupported> {
     let dialect = &super::Cuda;
     let names: Vec<String> = templates.iter().map(|t| namer.name(&t.kernel.name)).collect();
-    let (mut used, mut texts, mut described) = (BTreeSet::new(), Vec::new(), Vec::<(&[Param], String)>::new());
-    let mut steps = Steps::default();
-    for (template, name) in templates.iter().zip(names) {
-        let kernel = &template.kernel;
-        dialect.check(kernel)?;
-        let mut w = Writer::new((kernel, &template.info), dialect, namer, &mut used);
-        w.template = Some(template);
-        w.steps = Some(&mut steps);
-        w.described = described.iter().find(|(params, _)| *params == kernel.params).map(|(_, name)| name.clone());
-        if w.described.is_none() {
-            described.push((&kernel.params, name.clone()));
+    let (mut used, mut texts) = (BTreeSet::new(), Vec::new());
+    let (mut steps, mut parts) = (Steps::default(), Families::default());
+    // Until the forms of all parts are known, text is only looked at.
+    while !parts.are_known() {
+        texts.clear();
+        let mut described = Vec::<(&[Param], String)>::new();
+        for (template, name) in templates.iter().zip(&names) {
+            let kernel = &template.kernel;
+            dialect.check(kernel)?;
+            let mut w = Writer::new((kernel, &template.info), dialect, namer, &mut used);
+            w.template = Some(template);
+            w.steps = Some(&mut steps);
+            w.parts = Some(&mut parts);
+            w.described = described.iter().find(|(params, _)| *params == kernel.params).map(|(_, name)| name.clone());
+            if w.described.is_none() {
+                described.push((&kernel.params, name.clone()));
+            }
+            w.namer.open();
+            let result = w.function(name);
+            w.namer.close();
+            result?;
+            let text = w.lines.out;
+            texts.push((parts.resolved(&text), name.clone()));
         }
-        w.namer.open();
-        let result = w.function(&name);
-        w.namer.close();
-        result?;
-        texts.push((w.lines.out, name));
+        parts.end_pass();
     }
     let mut helpers = helpers::write(&used, dialect);
     if templates.iter().any(|t| t.waits.is_some()) {
         helpers += POINTER;
     }
-    helpers += &steps.text;
+    for (title, functions) in [(STEPS, &steps.text), (PARTS, &parts.text)] {
+        if !functions.is_empty() {
+            helpers += &format!("/* {title}. */\n\n{functions}");
+        }
+    }
     Ok((helpers, texts))
 }
+
+/// Titles of the functions of lifting steps, and of those of parts, in files of templates.
+pub const STEPS: &str = "Lifting steps";
+/// As [`STEPS`].
+pub const PARTS: &str = "Parts of kernels";
 
 /// The type of pointers to samples that other launches may still write.
 const POINTER: &str = "// A pointer to samples; if other launches may still change them, it is not restricted.
@@ -149,6 +170,10 @@ struct Writer<'a> {
     described: Option<String>,
     /// Functions of lifting steps, in files that have them.
     steps: Option<&'a mut Steps>,
+    /// Functions of parts, in files that have them.
+    parts: Option<&'a mut Families>,
+    /// The part that is being written as a function.
+    inside: Option<Inside>,
     /// The lifting step that the statements belong to, from the comment before them.
     step: Option<String>,
     /// The samples that a step's function reads, while it is written.
@@ -176,6 +201,8 @@ impl<'a> Writer<'a> {
             template: None,
             described: None,
             steps: None,
+            parts: None,
+            inside: None,
             step: None,
             read: None,
             facts: Facts::of(kernel, info),
@@ -393,8 +420,8 @@ impl<'a> Writer<'a> {
             Stmt::CopyAsync { shared, at, global, index, lanes, valid } => {
                 let helper = Helper::CopyAsync(self.facts.element(Space::Shared(*shared)), *lanes);
                 self.helpers.insert(helper);
-                let to = self.address(self.array(Space::Shared(*shared)).to_string(), at);
-                let from = self.address(self.array(Space::Global(*global)).to_string(), index);
+                let (to, from) = (self.array(Space::Shared(*shared)), self.array(Space::Global(*global)));
+                let (to, from) = (self.address(to, at), self.address(from, index));
                 let valid = self.plain(valid).text;
                 self.line(&format!("{}({to}, {from}, {valid});", helper.name()));
             }
@@ -421,6 +448,7 @@ impl<'a> Writer<'a> {
                 self.block(body)?;
                 self.line("}");
             }
+            Stmt::Part { name, doc, body } => self.part(name, doc, body)?,
         }
         Ok(())
     }
@@ -501,18 +529,11 @@ impl<'a> Writer<'a> {
 
     fn place(&mut self, place: &Place) -> String {
         match place {
-            Place::Local(id) => self.locals[id.0 as usize].clone(),
+            Place::Local(id) => self.scalar(*id),
             Place::Elem(id, index) => {
-                let index = self.plain(index).text;
-                format!("{}[{index}]", self.locals[id.0 as usize])
+                let (name, index) = self.element(*id, index);
+                format!("{name}[{}]", self.plain(&index).text)
             }
-        }
-    }
-
-    fn array(&self, space: Space) -> &str {
-        match space {
-            Space::Global(id) => &self.params[id.0 as usize],
-            Space::Shared(id) => &self.shared[id.0 as usize],
         }
     }
 
@@ -530,7 +551,7 @@ impl<'a> Writer<'a> {
         match self.hint(space, cache) {
             Cache::ReadOnlyIf(id) => {
                 let [hinted, plain] = [Cache::ReadOnly, Cache::Default].map(|hint| self.dialect.load(&cell, hint));
-                format!("{} ? {hinted} : {plain}", self.consts[id.0 as usize])
+                format!("{} ? {hinted} : {plain}", self.constant(id))
             }
             hint => self.dialect.load(&cell, hint),
         }
@@ -549,17 +570,19 @@ impl<'a> Writer<'a> {
         let (element, hint, memory) = (self.facts.element(space), self.hint(space, cache).into(), self.memory(space));
         let helper = Helper::Load { element, lanes, hint, memory };
         self.helpers.insert(helper);
-        let from = self.address(self.array(space).to_string(), index);
-        let to = self.address(self.locals[id.0 as usize].clone(), first);
+        let from = self.array(space);
+        let from = self.address(from, index);
+        let (to, first) = self.element(*id, first);
+        let to = self.address(to, &first);
         let name = self.hinted(helper, cache);
         self.line(&format!("{name}({to}, {from});"));
         Ok(())
     }
 
     /// A helper's name, with the constant that tells whether its hint holds.
-    fn hinted(&self, helper: Helper, cache: Cache) -> String {
+    fn hinted(&mut self, helper: Helper, cache: Cache) -> String {
         match cache {
-            Cache::KeptIf(id) | Cache::ReadOnlyIf(id) => format!("{}<{}>", helper.name(), self.consts[id.0 as usize]),
+            Cache::KeptIf(id) | Cache::ReadOnlyIf(id) => format!("{}<{}>", helper.name(), self.constant(id)),
             _ => helper.name(),
         }
     }
@@ -600,7 +623,8 @@ impl<'a> Writer<'a> {
         let (element, lanes, memory) = (self.facts.element(space), values.len() as u32, self.memory(space));
         let helper = Helper::Store { element, lanes, hint: cache.into(), memory };
         self.helpers.insert(helper);
-        let to = self.address(self.array(space).to_string(), index);
+        let to = self.array(space);
+        let to = self.address(to, index);
         let name = self.hinted(helper, cache);
         self.line(&format!("{name}({to}, {});", texts.join(", ")));
         Ok(())

@@ -84,13 +84,17 @@ impl<'a> Compiler<'a> {
     /// Code of a list of statements.
     fn body(&mut self, body: &[Stmt]) -> Vec<Inst> {
         let outer = std::mem::take(&mut self.out);
+        self.list(body);
+        std::mem::replace(&mut self.out, outer)
+    }
+
+    fn list(&mut self, body: &[Stmt]) {
         for stmt in body {
             let id = self.numbering.next(stmt);
             let mark = self.live.len();
             self.stmt(id, stmt);
             self.release(mark);
         }
-        std::mem::replace(&mut self.out, outer)
     }
 
     fn begin(&mut self, id: StmtId, exprs: &[&Expr]) {
@@ -198,6 +202,7 @@ impl<'a> Compiler<'a> {
                 self.certain = before;
                 self.out.push(Inst::While { test, cond, body });
             }
+            Stmt::Part { body, .. } => self.list(body),
         }
     }
 

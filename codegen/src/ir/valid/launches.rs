@@ -37,6 +37,7 @@ impl Walk<'_> {
                     let [then, otherwise] = [then, otherwise].map(|body| self.body(body, waited));
                     then && otherwise
                 }
+                Stmt::Part { body, .. } => self.body(body, waited),
                 Stmt::For { body, .. } | Stmt::While { body, .. } => {
                     // It may run zero times.
                     self.body(body, waited);

@@ -239,6 +239,7 @@ impl<'a> Analysis<'a> {
                     let (level, text) = (self.level(cond), self.names.head(stmt, self.kernel));
                     self.inside(level, text, body);
                 }
+                Stmt::Part { body, .. } => self.body(body),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Analysis walk: a step takes four rows of the image, and leaves a row pair of the bands of each level.
 
-use super::strip::{Strip, Strips};
+use super::strip::{Strip, Strips, descend};
 use super::{VECTOR, swapped};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space, Stmt};
@@ -90,7 +90,7 @@ impl Analysis<'_> {
             (plan.shape.ring, true),
             (self.chunk.from, self.chunk.to),
             |b, step, slot| self.request(b, step, slot),
-            |b, _, slot| self.take(b, slot, rows),
+            |b, _, slot| b.part("take_rows", "Moves copied rows to registers.", |b| self.take(b, slot, rows)),
             |b, step| {
                 if across_first {
                     across.lift_all(b, &[0, 1, 2, 3].map(|i| plan.row(rows, i, c)));
@@ -99,28 +99,20 @@ impl Analysis<'_> {
                 let results = plan.rows(b, "results", 4, c);
                 for pair in 0..2 {
                     let front = b.let_("front", Scalar::I32, (step.clone() << 1) + (plan.odd() as i32 + pair));
-                    for phase in PHASES {
-                        let i = 2 * pair + phase.parity() as i32;
-                        line.row(phase, 0).copy(b, &plan.row(rows, i, c), c);
-                    }
-                    let front = Expr::from(front);
-                    line.scale_first(b, &front);
-                    line.lift(b, &front);
-                    for phase in PHASES {
-                        let i = 2 * pair + phase.parity() as i32;
-                        let result = plan.rows(b, "result", 1, c);
-                        let done = front.clone() - upper.delay as i32;
-                        line.result(b, (phase, &done), upper.delay as i32, result);
-                        plan.row(results, i, c).copy(b, &plan.row(result, 0, c), c);
-                    }
-                    line.shift(b);
+                    let of = |array: LocalId| [0, 1].map(|phase| plan.row(array, 2 * pair + phase, c));
+                    let done = descend(b, plan, (&line, upper), &front.into(), &of(rows), c);
+                    of(results).iter().zip(&done).for_each(|(to, done)| to.copy(b, done, c));
                 }
                 if !across_first {
                     across.lift_all(b, &[0, 1, 2, 3].map(|i| plan.row(results, i, c)));
                 }
-                self.store_first(b, step, outs[0], results);
+                b.part("store_bands", "Stores the bands of the first level.", |b| {
+                    self.store_first(b, step, outs[0], results);
+                });
                 let low = plan.rows(b, "low", 2, c / 2);
-                self.enter(b, step, (results, before, low));
+                b.part("enter_low", "Fills the rows of the low band that enter the second level.", |b| {
+                    self.enter(b, step, (results, before, low));
+                });
                 let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.strip.at_border) as i32);
                 let low_rows: Vec<Row> = (0..2).map(|i| plan.row(low, i, c / 2)).collect();
                 if across_first {
@@ -132,7 +124,7 @@ impl Analysis<'_> {
                 let pair = Expr::from(pair);
                 low_line.scale_first(b, &pair);
                 low_line.lift(b, &pair);
-                self.store_second(b, step, [outs[1], outs[2]], |b| {
+                let results = |b: &mut Builder| {
                     let results = PHASES.map(|phase| {
                         let result = plan.rows(b, "low_result", 1, c / 2);
                         let done = pair.clone() - lower.delay as i32;
@@ -143,6 +135,9 @@ impl Analysis<'_> {
                         low_across.lift_all(b, &results);
                     }
                     results
+                };
+                b.part("store_low", "Stores the bands of the second level.", |b| {
+                    self.store_second(b, step, [outs[1], outs[2]], results);
                 });
                 low_line.shift(b);
             },

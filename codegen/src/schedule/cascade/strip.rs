@@ -5,7 +5,9 @@ use super::{Fit, analysis, synthesis};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, ParamId, Scalar, SharedId};
 use crate::schedule::Direction;
-use crate::schedule::level::{Border, Frame, Held, Lanes, Order, Params, RowAlignment};
+use crate::schedule::level::{
+    Border, DelayLine, Descent, Frame, Held, Lanes, Order, PHASES, Params, Row, RowAlignment,
+};
 use lifting_dsl::{Boundary, Scheme};
 
 /// A warp's columns and arrays, before the kernel branches on borders.
@@ -122,4 +124,29 @@ impl<'a> Strips<'a> {
 
 fn held(plan: &Fit, params: &Params, columns: u32) -> Held {
     params.held(plan.options, plan.arith, Border::Extend, columns, true).at_even_positions()
+}
+
+/// Pushes a row pair into a delay line and returns the pair that leaves it.
+pub fn descend(
+    b: &mut Builder,
+    plan: &Fit,
+    (line, descent): (&DelayLine, &Descent),
+    front: &Expr,
+    rows: &[Row],
+    columns: i32,
+) -> [Row; 2] {
+    let results = PHASES.map(|_| plan.rows(b, "result", 1, columns));
+    b.part("descend", "Pushes a row pair into the window, and takes the finished one.", |b| {
+        for (phase, row) in PHASES.into_iter().zip(rows) {
+            line.row(phase, 0).copy(b, row, columns);
+        }
+        line.scale_first(b, front);
+        line.lift(b, front);
+        for (phase, array) in PHASES.into_iter().zip(results) {
+            let done = front.clone() - descent.delay as i32;
+            line.result(b, (phase, &done), descent.delay as i32, array);
+        }
+        line.shift(b);
+    });
+    results.map(|array| plan.row(array, 0, columns))
 }

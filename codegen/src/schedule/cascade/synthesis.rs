@@ -1,11 +1,11 @@
 //! Synthesis walk: a step takes a row pair of the second level's bands and two of the first's, and leaves four rows of
 //! the image.
 
-use super::strip::{Strip, Strips};
-use super::{Fit, swapped};
+use super::strip::{Strip, Strips, descend};
+use super::swapped;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
-use crate::schedule::level::{Across, DelayLine, Descent, Order, PHASES, Row, walk_down};
+use crate::schedule::level::{Across, DelayLine, Order, PHASES, Row, walk_down};
 use lifting_dsl::Boundary;
 
 /// A walk of synthesis.
@@ -136,7 +136,9 @@ impl Synthesis<'_> {
                     if !across_first {
                         across.lift_all(b, &results);
                     }
-                    self.store(b, low_pair, &results, cell, &out);
+                    b.part("store_rows", "Stores four rows of the image.", |b| {
+                        self.store(b, low_pair, &results, cell, &out);
+                    });
                 });
             },
         );
@@ -239,13 +241,14 @@ impl Synthesis<'_> {
             Level::First => (1..4, c / 2),
             Level::Second => (0..4, c / 4),
         };
-        for band in bands {
+        let load = |b: &mut Builder, band: usize| {
             let raw = b.array("raw", self.strip.plan.options.sample, len as u32);
             let at = Expr::from(cell) + self.cell(level, i, band);
             b.load(Place::Elem(raw, 0.into()), Space::Shared(self.strip.ring), at, len as u32, Cache::Default);
             let columns = (band as i32 % 2..2 * len).step_by(2);
             rows[band / 2].fill(b, columns, |column| arith.widen(Expr::Elem(raw, Box::new((column / 2).into()))));
-        }
+        };
+        b.part("take_bands", "Moves copied rows of bands to registers.", |b| bands.for_each(|band| load(b, band)));
     }
 
     /// A column of a level's result, converted for memory.
@@ -262,14 +265,22 @@ impl Synthesis<'_> {
     fn leave(&self, b: &mut Builder, pair: LocalId, results: &[Row], before: Option<&Row>) -> [Row; 2] {
         let (plan, half) = (self.strip.plan, self.strip.low.held.columns());
         let low = [0, 1].map(|_| plan.in_order(b, "low", half));
-        for (result, low) in results.iter().zip(&low) {
+        b.part("leave_low", "Fills the rows of the low band that enter the first level.", |b| {
+            self.fill_low(b, pair, results, (&low, before));
+        });
+        low
+    }
+
+    fn fill_low(&self, b: &mut Builder, pair: LocalId, results: &[Row], (low, before): (&[Row; 2], Option<&Row>)) {
+        let (plan, half) = (self.strip.plan, self.strip.low.held.columns());
+        for (result, low) in results.iter().zip(low) {
             if plan.packed && self.strip.frame.params.gain.is_none() {
                 low.copy(b, result, half);
                 continue;
             }
             low.fill(b, 0..half, |e| plan.arith.widen(self.left(result, e)));
         }
-        let Some(before) = before else { return low };
+        let Some(before) = before else { return };
         let last = plan.in_order(b, "last", half);
         last.copy(b, &low[1], half);
         let is_even = Expr::from(self.strip.frame.params.height).and(1.into()).eq_(0.into());
@@ -279,7 +290,6 @@ impl Synthesis<'_> {
             b.if_(beyond(0), |b| low[0].copy(b, before, half));
         });
         before.copy(b, &last, half);
-        low
     }
 
     /// Destinations of the lane's stores.
@@ -369,28 +379,4 @@ impl Synthesis<'_> {
         };
         (0..results.len()).map(|i| (0..copies).map(|n| take(i, n)).collect()).collect()
     }
-}
-
-/// Pushes a row pair into a delay line and returns the pair that leaves it.
-fn descend(
-    b: &mut Builder,
-    plan: &Fit,
-    (line, descent): (&DelayLine, &Descent),
-    front: &Expr,
-    rows: &[Row],
-    columns: i32,
-) -> [Row; 2] {
-    for (phase, row) in PHASES.into_iter().zip(rows) {
-        line.row(phase, 0).copy(b, row, columns);
-    }
-    line.scale_first(b, front);
-    line.lift(b, front);
-    let results = PHASES.map(|phase| {
-        let array = plan.rows(b, "result", 1, columns);
-        let done = front.clone() - descent.delay as i32;
-        line.result(b, (phase, &done), descent.delay as i32, array);
-        plan.row(array, 0, columns)
-    });
-    line.shift(b);
-    results
 }

@@ -201,6 +201,18 @@ impl Source {
         };
         put(b, row, columns, samples.into_iter().map(|sample| scaled(frame, sample)).collect());
     }
+
+    /// [`Source::see_shifted`] as a part of the kernel.
+    pub fn see_row(&self, b: &mut Builder, frame: &Frame, row: &Row, loaded: (LocalId, Expr), shift: Option<LocalId>) {
+        match shift {
+            Some(_) => b.part("shift_row", "Moves the samples of the loaded vectors to their lanes.", |b| {
+                self.see_shifted(b, frame, row, loaded, shift);
+            }),
+            None => b.part("convert_row", "Converts the loaded samples to the form that the steps read.", |b| {
+                self.see_shifted(b, frame, row, loaded, None);
+            }),
+        }
+    }
 }
 
 impl Sink {

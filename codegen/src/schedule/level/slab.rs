@@ -78,66 +78,68 @@ impl<'a> Slab<'a> {
 
     /// Lifts the columns.
     pub fn lift(&self, b: &mut Builder) {
-        if self.form == Form::Single { self.lift_single(b) } else { self.lift_pairs(b) }
+        if self.form == Form::Single {
+            return b.part("lift_columns", "Lifts the columns of a block.", |b| self.lift_single(b));
+        }
+        for unit in self.form.units(0..self.held.columns()) {
+            b.part("lift_columns", "Lifts two columns of a block.", |b| self.lift_pairs(b, &unit));
+        }
     }
 
-    /// Lifts packed columns, two at a time: those that share registers. It repacks horizontal neighbours into vertical
-    /// ones.
-    fn lift_pairs(&self, b: &mut Builder) {
+    /// Lifts two packed columns, which share registers. It repacks horizontal neighbours into vertical ones.
+    fn lift_pairs(&self, b: &mut Builder, unit: &[i32]) {
         let (height, words) = (self.height(), (self.height() + 1) / 2);
-        for unit in self.form.units(0..self.held.columns()) {
-            let stacked = b.array("stacked", Scalar::I32, (4 * words) as u32);
-            let at = |phase: Phase, column: i32, word: Expr| {
-                let first = (2 * phase.parity() as i32 + column) * words;
-                (word + first, stacked)
-            };
-            let get = |(index, array): (Expr, LocalId)| Expr::Elem(array, Box::new(index));
-            let set =
-                |b: &mut Builder, (index, array): (Expr, LocalId), value: Expr| b.set(Place::Elem(array, index), value);
-            // The two columns of a row.
-            let beside = |phase: Phase, k: Expr| self.row(phase, k).word(&unit);
-            b.unrolled("word", 0, height / 2, 1, |b, m| {
-                for phase in PHASES {
-                    let [upper, lower] = [0, 1].map(|i| beside(phase, (m.clone() << 1) + i));
-                    for column in [0, 1] {
-                        let half = 2 * column as u8;
-                        set(b, at(phase, column, m.clone()), upper.clone().pack_from(half, lower.clone(), half));
-                    }
-                }
-            });
-            if height % 2 == 1 {
-                for phase in PHASES {
-                    let last = beside(phase, (height - 1).into());
-                    for column in [0, 1] {
-                        set(b, at(phase, column, (height / 2).into()), last.clone() >> (16 * column));
-                    }
+        let stacked = b.array("stacked", Scalar::I32, (4 * words) as u32);
+        let at = |phase: Phase, column: i32, word: Expr| {
+            let first = (2 * phase.parity() as i32 + column) * words;
+            (word + first, stacked)
+        };
+        let get = |(index, array): (Expr, LocalId)| Expr::Elem(array, Box::new(index));
+        let set =
+            |b: &mut Builder, (index, array): (Expr, LocalId), value: Expr| b.set(Place::Elem(array, index), value);
+        // The two columns of a row.
+        let beside = |phase: Phase, k: Expr| self.row(phase, k).word(unit);
+        b.unrolled("word", 0, height / 2, 1, |b, m| {
+            for phase in PHASES {
+                let [upper, lower] = [0, 1].map(|i| beside(phase, (m.clone() << 1) + i));
+                for column in [0, 1] {
+                    let half = 2 * column as u8;
+                    set(b, at(phase, column, m.clone()), upper.clone().pack_from(half, lower.clone(), half));
                 }
             }
-            for (action, rows) in self.steps() {
-                let Some(step) = action.step() else { continue };
-                let dots = Dots::of(step).expect("steps are dot products");
-                let target = step.target();
-                b.comment(format!("columns: {}", crate::describe::step(step)));
-                each_word(b, &rows, |b, m, wanted| {
-                    for column in [0, 1] {
-                        let mut read = |j: i32| get(at(target.other(), column, m.clone() + j));
-                        let value = dots.value(wanted, &get(at(target, column, m.clone())), &mut read);
-                        set(b, at(target, column, m.clone()), value);
-                    }
-                });
+        });
+        if height % 2 == 1 {
+            for phase in PHASES {
+                let last = beside(phase, (height - 1).into());
+                for column in [0, 1] {
+                    set(b, at(phase, column, (height / 2).into()), last.clone() >> (16 * column));
+                }
             }
-            each_word(b, &(self.first()..=self.first() + self.pairs - 1), |b, m, wanted| {
-                for phase in PHASES {
-                    for half in [0, 1] {
-                        if wanted != [Wanted::High, Wanted::Low][half as usize] {
-                            let [one, other] = [0, 1].map(|column| get(at(phase, column, m.clone())));
-                            let row = self.row(phase, (m.clone() << 1) + half);
-                            row.set_word(b, &unit, one.pack_from(2 * half as u8, other, 2 * half as u8));
-                        }
-                    }
+        }
+        for (action, rows) in self.steps() {
+            let Some(step) = action.step() else { continue };
+            let dots = Dots::of(step).expect("steps are dot products");
+            let target = step.target();
+            b.comment(format!("columns: {}", crate::describe::step(step)));
+            each_word(b, &rows, |b, m, wanted| {
+                for column in [0, 1] {
+                    let mut read = |j: i32| get(at(target.other(), column, m.clone() + j));
+                    let value = dots.value(wanted, &get(at(target, column, m.clone())), &mut read);
+                    set(b, at(target, column, m.clone()), value);
                 }
             });
         }
+        each_word(b, &(self.first()..=self.first() + self.pairs - 1), |b, m, wanted| {
+            for phase in PHASES {
+                for half in [0, 1] {
+                    if wanted != [Wanted::High, Wanted::Low][half as usize] {
+                        let [one, other] = [0, 1].map(|column| get(at(phase, column, m.clone())));
+                        let row = self.row(phase, (m.clone() << 1) + half);
+                        row.set_word(b, unit, one.pack_from(2 * half as u8, other, 2 * half as u8));
+                    }
+                }
+            }
+        });
     }
 
     /// Multiplies the image's first and last row, and their reflections, in row pairs `from..to`.

@@ -17,6 +17,9 @@ pub struct Source {
     pub columns: Option<Phase>,
 }
 
+/// Name and effect of the part that loads a row at once.
+const LOAD_ROW: (&str, &str) = ("load_row", "Loads a lane's samples of a row at once.");
+
 impl Source {
     /// The sources of a pair of rows of an image.
     pub fn all(frame: &Frame) -> Vec<Source> {
@@ -110,9 +113,11 @@ impl Source {
     /// Loads a lane's count of samples of a row, from position `x` on.
     pub fn vector_from(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, x: LocalId) {
         let index = Expr::from(row_start) + self.first(frame, x).cast(Scalar::I64);
-        let raw = self.raw(b, frame);
-        self.fetch(b, frame, raw, index);
-        self.see(b, frame, row, raw);
+        b.part(LOAD_ROW.0, LOAD_ROW.1, |b| {
+            let raw = self.raw(b, frame);
+            self.fetch(b, frame, raw, index);
+            self.see(b, frame, row, raw);
+        });
     }
 
     /// Loads a lane's count of samples, from position `x` on, of consecutive rows inside the image. The first two rows
@@ -136,13 +141,19 @@ impl Source {
                 let index = || frame.index(source.array, first, source.first(frame, x));
                 let start = *starts[source.array].get_or_insert_with(|| b.let_("start", Scalar::I64, index()));
                 let below = step * pair + if step == 2 { source.row.parity() as i32 } else { 0 };
-                let raw = source.raw(b, frame);
-                source.fetch(b, frame, raw, frame.below(source.array, start, below));
-                // Samples that arrive at the same time are converted as they arrive.
-                match frame.options.direction {
-                    Direction::Forward => source.see(b, frame, &row(source.row, pair), raw),
-                    Direction::Inverse => fetched.push((pair, source, raw)),
+                let index = frame.below(source.array, start, below);
+                if frame.options.direction == Direction::Forward {
+                    // Samples that arrive at the same time are converted as they arrive.
+                    b.part(LOAD_ROW.0, LOAD_ROW.1, |b| {
+                        let raw = source.raw(b, frame);
+                        source.fetch(b, frame, raw, index);
+                        source.see(b, frame, &row(source.row, pair), raw);
+                    });
+                    continue;
                 }
+                let raw = source.raw(b, frame);
+                source.fetch(b, frame, raw, index);
+                fetched.push((pair, source, raw));
             }
         }
         for (pair, source, raw) in fetched {
@@ -174,13 +185,15 @@ impl Source {
         frame: &Frame,
         (raw, first): (LocalId, Expr),
         index: &Expr,
-        served: &[LocalId],
+        served: &[Expr],
     ) {
-        for (e, c) in self.columns(frame).enumerate() {
-            let index = index.clone() + Expr::from(served[c as usize]).cast(Scalar::I64);
-            let to = Place::Elem(raw, first.clone() + e as i32);
-            b.load(to, Space::Global(self.pointer), index, 1, Cache::Default);
-        }
+        b.part("fetch_row", "Requests the samples that the border rule finds for a row, one by one.", |b| {
+            for (e, c) in self.columns(frame).enumerate() {
+                let index = index.clone() + served[c as usize].clone().cast(Scalar::I64);
+                let to = Place::Elem(raw, first.clone() + e as i32);
+                b.load(to, Space::Global(self.pointer), index, 1, Cache::Default);
+            }
+        });
     }
 
     /// Converts loaded samples to the form that the steps read.
@@ -196,22 +209,25 @@ impl Source {
 
     /// Loads the lane's samples of a row one by one. `served` has the offset in a row of the sample that serves each
     /// column.
-    pub fn gather(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, served: &[LocalId]) {
-        for unit in row.form.units(self.columns(frame)) {
-            let samples = unit.iter().map(|c| self.value(b, frame, row_start, served[*c as usize])).collect();
-            row.put(b, &unit, samples);
-        }
+    pub fn gather(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, served: &[Expr]) {
+        b.part("gather_row", "Loads the samples that the border rule finds for a row, one by one.", |b| {
+            for unit in row.form.units(self.columns(frame)) {
+                let samples =
+                    unit.iter().map(|c| self.value(b, frame, row_start, served[*c as usize].clone())).collect();
+                row.put(b, &unit, samples);
+            }
+        });
     }
 
     /// Loads one sample of a row.
-    pub fn one(&self, b: &mut Builder, frame: &Frame, to: Place, row_start: LocalId, column: LocalId) {
+    pub fn one(&self, b: &mut Builder, frame: &Frame, to: Place, row_start: LocalId, column: Expr) {
         let value = self.value(b, frame, row_start, column);
         b.set(to, value);
     }
 
     /// One sample of a row, converted for the steps.
-    pub fn value(&self, b: &mut Builder, frame: &Frame, row_start: LocalId, column: LocalId) -> Expr {
-        let index = Expr::from(row_start) + Expr::from(column).cast(Scalar::I64);
+    pub fn value(&self, b: &mut Builder, frame: &Frame, row_start: LocalId, column: Expr) -> Expr {
+        let index = Expr::from(row_start) + column.cast(Scalar::I64);
         let sample = b.load_new("sample", frame.options.sample, Space::Global(self.pointer), index);
         seen(frame, sample.into())
     }

@@ -48,24 +48,29 @@ fn put(b: &mut Builder, frame: &Frame, sink: &Sink, row: &Row, index: Expr, insi
     if inside || frame.takes == RowAlignment::Whole {
         return b.store_wide(Space::Global(pointer), index, values, cache);
     }
-    let aligned = if sink.columns.is_some() { BANDS_ALIGNED } else { SIGNAL_ALIGNED };
-    let index = b.let_("out", Scalar::I64, index);
-    let ends_inside = (Expr::from(frame.lanes.x) + frame.lanes.held.columns()).le(frame.lanes.held.end(0));
-    let starts_inside = || Expr::from(frame.lanes.x).ge(frame.lanes.held.start(0));
-    // A lane that stores begins at position 0 or later.
-    let whole =
-        if frame.is_aligned() { ends_inside } else { frame.params.has(aligned).and(starts_inside().and(ends_inside)) };
-    b.if_else(
-        whole,
-        |b| b.store_wide(Space::Global(pointer), index, values.clone(), cache),
-        |b| {
-            for (e, (column, value)) in sink.columns(frame).into_iter().zip(&values).enumerate() {
-                let x = || Expr::from(frame.lanes.x) + column;
-                b.if_(x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0))), |b| {
-                    let at = Expr::from(index) + Expr::i64(e as i64);
-                    b.store_wide(Space::Global(pointer), at, vec![value.clone()], cache);
-                });
-            }
-        },
-    );
+    b.part("store_row", "Stores a lane's samples of a row: at once where possible, else those in the image.", |b| {
+        let aligned = if sink.columns.is_some() { BANDS_ALIGNED } else { SIGNAL_ALIGNED };
+        let index = b.let_("out", Scalar::I64, index);
+        let ends_inside = (Expr::from(frame.lanes.x) + frame.lanes.held.columns()).le(frame.lanes.held.end(0));
+        let starts_inside = || Expr::from(frame.lanes.x).ge(frame.lanes.held.start(0));
+        // A lane that stores begins at position 0 or later.
+        let whole = if frame.is_aligned() {
+            ends_inside
+        } else {
+            frame.params.has(aligned).and(starts_inside().and(ends_inside))
+        };
+        b.if_else(
+            whole,
+            |b| b.store_wide(Space::Global(pointer), index, values.clone(), cache),
+            |b| {
+                for (e, (column, value)) in sink.columns(frame).into_iter().zip(&values).enumerate() {
+                    let x = || Expr::from(frame.lanes.x) + column;
+                    b.if_(x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0))), |b| {
+                        let at = Expr::from(index) + Expr::i64(e as i64);
+                        b.store_wide(Space::Global(pointer), at, vec![value.clone()], cache);
+                    });
+                }
+            },
+        );
+    });
 }

@@ -20,11 +20,15 @@ pub struct Across<'a> {
 impl Across<'_> {
     /// Lifts a row in place. All lanes of the warp take part.
     pub fn lift(&self, b: &mut Builder, row: &Row) {
-        self.lift_all(b, std::slice::from_ref(row));
+        b.part("lift_row", "Lifts a row along its length.", |b| self.lift_rows(b, std::slice::from_ref(row)));
     }
 
     /// Lifts rows in place, step by step: while one row waits for its shuffles, others proceed.
     pub fn lift_all(&self, b: &mut Builder, rows: &[Row]) {
+        b.part("lift_rows", "Lifts rows along their length, step by step.", |b| self.lift_rows(b, rows));
+    }
+
+    fn lift_rows(&self, b: &mut Builder, rows: &[Row]) {
         if rows.iter().any(|row| row.form != Form::Single) {
             return self.lift_pairs(b, rows);
         }

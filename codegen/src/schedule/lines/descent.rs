@@ -80,6 +80,9 @@ pub fn walk_down(
 ) {
     let last = ring as i32 - 1;
     b.comment(format!("{last} row pairs are in flight before the first is needed"));
+    let request = |b: &mut Builder, pair: Expr, slot: Expr| {
+        b.part("request_rows", "Starts copying the rows of a pair, or of two.", |b| request(b, pair, slot));
+    };
     let first = |b: &mut Builder, ahead: Expr| {
         request(b, Expr::from(from) + ahead.clone(), ahead);
         b.push(Stmt::CommitCopies);

@@ -149,6 +149,12 @@ impl<'a> DelayLine<'a> {
 
     /// Applies every lifting step, or stage, to the pair that it can finish now.
     pub fn lift(&self, b: &mut Builder, front: &Expr) {
+        b.part("lift_pair", "Runs all steps along columns, each on the row pair that it can finish now.", |b| {
+            self.lift_pair(b, front);
+        });
+    }
+
+    fn lift_pair(&self, b: &mut Builder, front: &Expr) {
         let mut before: Option<&Words> = None;
         for ((action, slot), words) in self.axis.actions.iter().zip(&self.slots).zip(&self.words) {
             b.comment(format!("columns, {slot} pairs behind the front: {}", action.describe()));
@@ -306,8 +312,12 @@ impl<'a> DelayLine<'a> {
 
     /// Advances the front: every row moves up one slot.
     pub fn shift(&self, b: &mut Builder) {
-        let columns = self.registers();
         b.comment("advance the front");
+        b.part("advance", "Moves every row of the window up one slot.", |b| self.advance(b));
+    }
+
+    fn advance(&self, b: &mut Builder) {
+        let columns = self.registers();
         let rows = self.rows.into_iter().zip(self.depths).map(|(array, depth)| (array, depth * columns, columns));
         let words = self.words.iter().flatten().map(|words| (words.array, words.registers(), words.columns));
         for (array, len, columns) in rows.chain(words).filter(|(_, len, columns)| len > columns) {

@@ -12,7 +12,7 @@ struct Line {
     /// Element of its first sample.
     first: LocalId,
     /// Elements from one sample to the next.
-    step: i32,
+    step: LocalId,
     /// Number of samples.
     length: LocalId,
     /// Number of even samples.
@@ -27,7 +27,7 @@ impl Line {
             (true, Phase::Even) => position >> 1,
             (true, Phase::Odd) => Expr::from(self.low) + (position >> 1),
         };
-        Expr::from(self.first) + index * self.step
+        Expr::from(self.first) + index * Expr::from(self.step)
     }
 }
 
@@ -43,7 +43,11 @@ impl Pyramid<'_> {
         let line = b.let_("line", Scalar::I32, group * 32 + Expr::from(Builtin::ThreadX));
         let first = b.let_("first", Scalar::I32, warp() / groups * pairs);
         let is_any = Expr::from(line).lt(lines.into()).and((Expr::from(first) << 1).lt(length.into()));
-        b.if_(is_any, |b| {
+        // As values, so that lines along either axis have one text.
+        let step = [1, plan.pitch()][axis];
+        let step = b.let_("step", Scalar::I32, step);
+        let at = b.let_("at", Scalar::I32, Expr::from(line) * [plan.pitch(), 1][axis]);
+        let part = |b: &mut Builder| {
             let zero = || Expr::i32(0);
             let held = Held {
                 arith: plan.arith,
@@ -54,15 +58,14 @@ impl Pyramid<'_> {
                 length: [lines.into(), length.into(), 1.into()],
                 doubled_ends: plan.options.doubled_ends,
             };
-            let steps = [1, plan.pitch()];
             let low = b.let_("low", Scalar::I32, (Expr::from(length) + 1) >> 1);
-            let at = b.let_("at", Scalar::I32, Expr::from(line) * steps[1 - axis]);
-            let line = Line { first: at, step: steps[axis], length, low };
+            let line = Line { first: at, step, length, low };
             let slab = Slab::declare(b, "samples", &held, (&plan.axis, &plan.halo), (first.into(), pairs));
             self.take(b, &slab, &line, turn);
             slab.lift(b);
             self.put(b, &slab, &line, turn);
-        });
+        };
+        b.if_(is_any, |b| b.part("lift_line", "Lifts a thread's part of a line, from one array to the other.", part));
     }
 
     /// Loads the thread's samples and all that its results depend on.

@@ -235,34 +235,36 @@ impl Strip<'_> {
         let [from, _] = in_and_out(self.options.direction, self.sides);
         for (band, columns) in self.streams(in_signal) {
             let start = self.row_start(b, band);
-            let space = Space::Global(band.map_or(self.pass.signal, |phase| self.pass.band(phase)).pointer);
-            let raw = b.array("raw", from, columns.len() as u32);
-            let one_by_one = |b: &mut Builder, served: bool| {
+            b.part("load_strip", "Loads a lane's samples of a row.", |b| {
+                let space = Space::Global(band.map_or(self.pass.signal, |phase| self.pass.band(phase)).pointer);
+                let raw = b.array("raw", from, columns.len() as u32);
+                let one_by_one = |b: &mut Builder, served: bool| {
+                    for (i, column) in columns.iter().enumerate() {
+                        let phase = PHASES[*column as usize % 2];
+                        let k = (Expr::from(self.lanes.x) >> 1) + *column / 2;
+                        let k = if served { self.lanes.held.serve(0, phase, k) } else { k };
+                        let at = Expr::from(start) + self.place(in_signal, phase, k).cast(Scalar::I64);
+                        b.load(Place::Elem(raw, (i as i32).into()), space, at, 1, Cache::Default);
+                    }
+                };
+                let within = |b: &mut Builder| {
+                    if !self.aligned {
+                        return one_by_one(b, false);
+                    }
+                    let first = self.place(in_signal, PHASES[columns[0] as usize % 2], Expr::from(self.lanes.x) >> 1);
+                    let at = Expr::from(start) + first.cast(Scalar::I64);
+                    b.load(Place::Elem(raw, 0.into()), space, at, columns.len() as u32, Cache::Default);
+                };
+                if self.inside {
+                    within(b);
+                } else {
+                    b.if_else(self.lanes.at_border, |b| one_by_one(b, true), within);
+                }
                 for (i, column) in columns.iter().enumerate() {
-                    let phase = PHASES[*column as usize % 2];
-                    let k = (Expr::from(self.lanes.x) >> 1) + *column / 2;
-                    let k = if served { self.lanes.held.serve(0, phase, k) } else { k };
-                    let at = Expr::from(start) + self.place(in_signal, phase, k).cast(Scalar::I64);
-                    b.load(Place::Elem(raw, (i as i32).into()), space, at, 1, Cache::Default);
+                    let value = Expr::Elem(raw, Box::new((i as i32).into()));
+                    b.set(row.place(*column), self.pass.taken(value, from));
                 }
-            };
-            let within = |b: &mut Builder| {
-                if !self.aligned {
-                    return one_by_one(b, false);
-                }
-                let first = self.place(in_signal, PHASES[columns[0] as usize % 2], Expr::from(self.lanes.x) >> 1);
-                let at = Expr::from(start) + first.cast(Scalar::I64);
-                b.load(Place::Elem(raw, 0.into()), space, at, columns.len() as u32, Cache::Default);
-            };
-            if self.inside {
-                within(b);
-            } else {
-                b.if_else(self.lanes.at_border, |b| one_by_one(b, true), within);
-            }
-            for (i, column) in columns.iter().enumerate() {
-                let value = Expr::Elem(raw, Box::new((i as i32).into()));
-                b.set(row.place(*column), self.pass.taken(value, from));
-            }
+            });
         }
     }
 
@@ -274,28 +276,32 @@ impl Strip<'_> {
         for (band, columns) in self.streams(in_signal) {
             let start = self.row_start(b, band);
             let space = Space::Global(band.map_or(self.pass.signal, |phase| self.pass.band(phase)).pointer);
-            let first = self.place(in_signal, PHASES[columns[0] as usize % 2], x() >> 1);
-            let out = b.let_("out", Scalar::I64, Expr::from(start) + first.cast(Scalar::I64));
-            let values: Vec<Expr> = columns.iter().map(|c| self.pass.given(row.at(*c), to)).collect();
-            let one_by_one = |b: &mut Builder, values: &[Expr]| {
-                for (i, (column, value)) in columns.iter().zip(values).enumerate() {
-                    let here = || x() + *column;
-                    b.if_(here().ge(self.lanes.held.start(0)).and(here().lt(self.lanes.held.end(0))), |b| {
-                        b.store(space, Expr::from(out) + Expr::i64(i as i64), value.clone());
-                    });
+            b.part("store_strip", "Stores a lane's samples of a row.", |b| {
+                let first = self.place(in_signal, PHASES[columns[0] as usize % 2], x() >> 1);
+                let out = b.let_("out", Scalar::I64, Expr::from(start) + first.cast(Scalar::I64));
+                let values: Vec<Expr> = columns.iter().map(|c| self.pass.given(row.at(*c), to)).collect();
+                let one_by_one = |b: &mut Builder, values: &[Expr]| {
+                    for (i, (column, value)) in columns.iter().zip(values).enumerate() {
+                        let here = || x() + *column;
+                        b.if_(here().ge(self.lanes.held.start(0)).and(here().lt(self.lanes.held.end(0))), |b| {
+                            b.store(space, Expr::from(out) + Expr::i64(i as i64), value.clone());
+                        });
+                    }
+                };
+                if !self.aligned {
+                    return one_by_one(b, &values);
                 }
-            };
-            if !self.aligned {
-                one_by_one(b, &values);
-                continue;
-            }
-            if self.inside {
-                b.store_wide(space, out, values, Cache::Default);
-                continue;
-            }
-            // A lane that stores begins at position 0 or later.
-            let whole = (x() + self.lanes.held.columns()).le(self.lanes.held.end(0));
-            b.if_else(whole, |b| b.store_wide(space, out, values.clone(), Cache::Default), |b| one_by_one(b, &values));
+                if self.inside {
+                    return b.store_wide(space, out, values, Cache::Default);
+                }
+                // A lane that stores begins at position 0 or later.
+                let whole = (x() + self.lanes.held.columns()).le(self.lanes.held.end(0));
+                b.if_else(
+                    whole,
+                    |b| b.store_wide(space, out, values.clone(), Cache::Default),
+                    |b| one_by_one(b, &values),
+                );
+            });
         }
     }
 }

@@ -151,7 +151,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
             (ring, false),
             (from_pair, to_pair),
             |b, pair, slot| strip.request(b, pair, to_pair, slot),
-            |b, _, slot| strip.take(b, slot.into(), &line),
+            |b, _, slot| b.part("take_rows", "Moves copied rows to registers.", |b| strip.take(b, slot.into(), &line)),
             |b, pair| {
                 line.scale_first(b, pair);
                 line.lift(b, pair);
@@ -267,7 +267,7 @@ impl<'a> Strip<'a> {
     /// Stores the pair `delay` behind the front, if it belongs to the chunk.
     fn store(&self, b: &mut Builder, line: &DelayLine, front: &Expr, first: LocalId, delay: i32) {
         let pair = b.let_("done", Scalar::I32, front.clone() - delay);
-        b.if_(Expr::from(pair).ge(first.into()), |b| {
+        let store = |b: &mut Builder| {
             for phase in PHASES {
                 let row = b.array(&format!("{}_row", phase.name()), self.held.arith.work, self.held.columns);
                 line.result(b, (phase, &pair.into()), delay, row);
@@ -290,7 +290,8 @@ impl<'a> Strip<'a> {
                     b.store_wide(Space::Global(pointer), self.index(array, y), values, Cache::Default);
                 });
             }
-        });
+        };
+        b.if_(Expr::from(pair).ge(first.into()), |b| b.part("store_pair", "Stores a pair of rows of results.", store));
     }
 }
 

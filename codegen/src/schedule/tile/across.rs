@@ -21,7 +21,10 @@ impl Tile<'_> {
     pub fn across(&self, b: &mut Builder) {
         let warps = self.plan.shape.warps as i32;
         let (pairs, _) = self.plan.held_pairs(self.across_first);
-        let served = self.across_first.then(|| vectors_or_served(b, self.frame));
+        let served = self.across_first.then(|| {
+            let (vectors, served) = vectors_or_served(b, self.frame);
+            (vectors, served.into_iter().map(Expr::from).collect())
+        });
         let rounds: Vec<i32> = (0..pairs.div_euclid(warps)).collect();
         let warp = || Expr::from(Builtin::ThreadY);
         for rounds in rounds.chunks(AT_ONCE as usize) {
@@ -34,7 +37,7 @@ impl Tile<'_> {
     }
 
     /// Lifts the pairs that the warps of the block have in these rounds.
-    fn rows(&self, b: &mut Builder, rounds: &[i32], served: Option<&(LocalId, Vec<LocalId>)>) {
+    fn rows(&self, b: &mut Builder, rounds: &[i32], served: Option<&(LocalId, Vec<Expr>)>) {
         let frame = self.frame;
         let (warps, columns) = (self.plan.shape.warps as i32, self.plan.shape.columns);
         let (_, before) = self.plan.held_pairs(self.across_first);
@@ -81,7 +84,10 @@ impl Tile<'_> {
                     Direction::Inverse => b.if_(exists, |b| {
                         let y = (Expr::from(pair) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
                         let out = frame.index(0, y, Expr::from(frame.lanes.base) - frame.lanes.held.start(0));
-                        self.cells.spread(b, frame, (self.cells.row(held.pair, phase), row), out, self.plan.results());
+                        b.part("spread_row", "Stores a row, neighbouring samples by neighbouring lanes.", |b| {
+                            let cells = self.cells.row(held.pair, phase);
+                            self.cells.spread(b, frame, (cells, row), out, self.plan.results());
+                        });
                     }),
                 }
             }
@@ -89,7 +95,7 @@ impl Tile<'_> {
     }
 
     /// Loads a pair of rows from global memory.
-    fn load(&self, b: &mut Builder, held: &Held, (vectors, served): &(LocalId, Vec<LocalId>)) {
+    fn load(&self, b: &mut Builder, held: &Held, (vectors, served): &(LocalId, Vec<Expr>)) {
         let (frame, cells) = (self.frame, &self.cells);
         let (_, before) = self.plan.held_pairs(self.across_first);
         let pair = Expr::from(self.first) + Expr::from(held.pair) - before;
@@ -111,7 +117,7 @@ impl Tile<'_> {
                 Direction::Forward => {
                     for (source, start) in sources.iter().zip(&starts) {
                         for (c, column) in served.iter().enumerate() {
-                            let value = source.value(b, frame, *start, *column);
+                            let value = source.value(b, frame, *start, column.clone());
                             let at = cells.row(held.pair, source.row) + beside(b, c as i32);
                             b.store(Space::Shared(cells.shared), at, cells.to_cell(value));
                         }

@@ -75,11 +75,13 @@ impl Tile<'_> {
                             true => source.served_start(b, frame, pair),
                             false => source.row_start(b, frame, pair),
                         };
-                        source.one(b, frame, slab.row(source.row, k.clone()).place(0), start, index);
+                        source.one(b, frame, slab.row(source.row, k.clone()).place(0), start, index.into());
                     }
                 });
             };
-            b.if_else(slab.at_edge, |b| rows(b, true), |b| rows(b, false));
+            b.part("load_column", "Loads a thread's column, and the samples that its results depend on.", |b| {
+                b.if_else(slab.at_edge, |b| rows(b, true), |b| rows(b, false));
+            });
         });
     }
 

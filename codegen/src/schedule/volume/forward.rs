@@ -18,7 +18,7 @@ impl Walk<'_> {
         let first_row = b.let_("done_rows", Scalar::I32, Expr::from(self.first_row) + Expr::from(column.above));
         let out = self.out_of_column(b, &column, first_row);
         let line = DelayLine::declare(b, &self.deep, &plan.axis, &plan.descent.window, 2);
-        let take = |b: &mut Builder, z: Phase| {
+        let lift = |b: &mut Builder, z: Phase| {
             let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first_row.into(), pairs));
             self.cells[z.parity() as usize].take_column(b, &slab, &column);
             slab.lift(b);
@@ -32,12 +32,19 @@ impl Walk<'_> {
                 }
             });
         };
+        let take = |b: &mut Builder, z: Phase| {
+            b.part("take_column", "Lifts a thread's column of a plane, which enters the window.", |b| lift(b, z));
+        };
         self.walk(b, &ahead, |b, pair, next| {
             let rounds: Vec<Vec<Row>> = ahead.rounds.iter().map(|round| self.take_rows(b, &ahead, round)).collect();
             // Requests start once registers are free: lifting takes longer than memory.
             PHASES.into_iter().for_each(|z| next(b, z));
             for (round, rows) in ahead.rounds.iter().zip(&rounds) {
-                self.with_pair(b, round.warps, |b| self.hand_over(b, round, rows));
+                self.with_pair(b, round.warps, |b| {
+                    b.part("put_rows", "Lifts rows of both planes into shared memory.", |b| {
+                        self.hand_over(b, round, rows)
+                    });
+                });
             }
             b.barrier();
             PHASES.into_iter().for_each(|z| take(b, z));
@@ -140,8 +147,7 @@ impl Walk<'_> {
         let cursors: Vec<(usize, LocalId)> =
             out.cursors.iter().filter(|cursor| cursor.1 == z).map(|&(array, _, cursor)| (array, cursor)).collect();
         b.if_(self.stores(cursors[0].1), |b| {
-            self.cells[0].kinds(b, column, |b, kind| {
-                let kind = kind.expect("even and odd columns are separate");
+            let store = |b: &mut Builder, kind: Phase| {
                 let outs = PHASES.map(|phase| {
                     let [x_band, y_band, z_band] = [kind, phase, z].map(|phase| phase.parity() as usize);
                     let band = 4 * z_band + 2 * y_band + x_band;
@@ -180,6 +186,10 @@ impl Walk<'_> {
                         }
                     },
                 );
+            };
+            self.cells[0].kinds(b, column, |b, kind| {
+                let kind = kind.expect("even and odd columns are separate");
+                b.part("store_column", "Stores a thread's column of two bands.", |b| store(b, kind));
             });
         });
         cursors.into_iter().for_each(|(array, cursor)| self.advance(b, array, cursor));

@@ -38,29 +38,37 @@ impl Walk<'_> {
             let done = b.let_("done", Scalar::I32, pair.clone() - delay);
             PHASES.into_iter().for_each(|z| next(b, z));
             let put = |b: &mut Builder, z: Phase, cells: &Cells| {
-                let result = b.array("result", frame.lanes.held.arith.work, self.deep.columns);
-                line.result(b, (z, &done.into()), delay, result);
-                for round in &ahead.rounds {
-                    self.with_pair(b, round.warps, |b| {
-                        for phase in PHASES {
-                            let row = Row::single(result, row_of(round.index, phase));
-                            cells.put(b, cells.row(round.pair, phase), &row);
-                        }
-                    });
-                }
+                b.part("put_rows", "Puts the finished rows of a plane into shared memory.", |b| {
+                    let result = b.array("result", frame.lanes.held.arith.work, self.deep.columns);
+                    line.result(b, (z, &done.into()), delay, result);
+                    for round in &ahead.rounds {
+                        self.with_pair(b, round.warps, |b| {
+                            for phase in PHASES {
+                                let row = Row::single(result, row_of(round.index, phase));
+                                cells.put(b, cells.row(round.pair, phase), &row);
+                            }
+                        });
+                    }
+                });
             };
             let lift_columns = |b: &mut Builder, from: &Cells, to: &Cells| {
                 let first = Expr::from(self.first_row) + Expr::from(column.above);
                 let pairs = plan.shape.pairs as i32;
-                let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first, pairs));
-                from.take_column(b, &slab, &column);
-                slab.lift(b);
-                to.put_column(b, &slab, &column);
+                b.part("lift_column", "Lifts a thread's column of a plane.", |b| {
+                    let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first, pairs));
+                    from.take_column(b, &slab, &column);
+                    slab.lift(b);
+                    to.put_column(b, &slab, &column);
+                });
             };
             let leave = |b: &mut Builder, z: Phase, cells: &Cells| {
                 b.if_(self.deep.exists(2, z, done), |b| {
                     for out in &out {
-                        self.with_pair(b, out.warps, |b| self.leave_rows(b, out, cells));
+                        self.with_pair(b, out.warps, |b| {
+                            b.part("leave_rows", "Lifts and stores a pair of rows.", |b| {
+                                self.leave_rows(b, out, cells)
+                            });
+                        });
                     }
                 });
             };

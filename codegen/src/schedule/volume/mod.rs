@@ -347,14 +347,19 @@ impl Walk<'_> {
         step: impl FnOnce(&mut Builder, &Expr, &dyn Fn(&mut Builder, Phase)),
     ) {
         let (from, to) = self.range;
+        let request = |b: &mut Builder, z: Phase, pair: Expr, is_first: bool| {
+            b.part("request_plane", "Starts loading the rows of a plane.", |b| {
+                self.request(b, ahead, z, pair, is_first)
+            });
+        };
         for z in PHASES {
-            self.request(b, ahead, z, from.into(), true);
+            request(b, z, from.into(), true);
         }
         b.for_("pair", from, to, 1, |b, pair| {
             let next = |b: &mut Builder, z: Phase| {
                 let next = pair.clone() + 1;
                 b.comment("request the next plane");
-                b.if_(next.clone().lt(to.into()), |b| self.request(b, ahead, z, next, false));
+                b.if_(next.clone().lt(to.into()), |b| request(b, z, next, false));
             };
             step(b, &pair, &next);
         });

@@ -124,7 +124,8 @@ impl Walk<'_> {
                 match &ahead.by_columns {
                     None => at_once(b),
                     Some((vectors, served)) => b.if_else(*vectors, at_once, |b| {
-                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, (raw, 0.into()), &at, served));
+                        let columns: Vec<Expr> = served.iter().map(|id| Expr::from(*id)).collect();
+                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, (raw, 0.into()), &at, &columns));
                     }),
                 }
             });

@@ -75,11 +75,13 @@ impl Tile<'_> {
                         across.lift(b, &row);
                         continue;
                     }
-                    let array = b.array("pairs", Scalar::I32, columns as u32 / 2);
-                    let pairs = Row { array, first: 0.into(), form: Form::ByPhase(columns) };
-                    pairs.copy(b, &row, columns);
-                    across.lift(b, &pairs);
-                    done.slab.row(phase, k.clone()).copy(b, &pairs, columns);
+                    b.part("lift_packed_row", "Lifts a row of packed samples along its length.", |b| {
+                        let array = b.array("pairs", Scalar::I32, columns as u32 / 2);
+                        let pairs = Row { array, first: 0.into(), form: Form::ByPhase(columns) };
+                        pairs.copy(b, &row, columns);
+                        across.lift(b, &pairs);
+                        done.slab.row(phase, k.clone()).copy(b, &pairs, columns);
+                    });
                 }
             });
         };
@@ -98,7 +100,7 @@ impl Tile<'_> {
             );
         };
         let across_first = order.across_first(self.frame.options.direction);
-        self.load(b);
+        b.part("load_block", "Loads a block, halo included.", |b| self.load(b));
         if across_first {
             rows(b, 0, slab.height());
             done.slab.lift(b);
@@ -106,7 +108,7 @@ impl Tile<'_> {
             slab.lift(b);
             rows(b, slab.first(), slab.first() + slab.pairs);
         }
-        done.store(b);
+        b.part("store_block", "Stores the results of a block.", |b| done.store(b));
     }
 
     /// Whether rows of an array are shifted, where the test pays off. In an aligned image the low band is not shifted,

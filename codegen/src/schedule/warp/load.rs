@@ -7,6 +7,9 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Border, Form, PHASES, Row, RowAlignment, Runs, Sink, Source, served_column};
 use lifting_dsl::Boundary;
 
+/// Name and effect of the part that requests a row near a border.
+const REQUEST_ROW: (&str, &str) = ("request_row", "Requests the vector that the border rule finds for a row.");
+
 /// Samples in flight when a lane of 8 columns gathers for packed form; its registers hold no more.
 const GATHERED_AT_ONCE: u32 = 56;
 
@@ -51,13 +54,15 @@ impl Tile<'_> {
                 b.unrolled("row", 0, height, 1, |b, k| {
                     let shift = is_shifted.then(|| shift(b, &k));
                     let row = slab.row(source.row, k.clone());
-                    source.see_shifted(b, frame, &row, (raw, k * source.samples(frame)), shift);
+                    source.see_row(b, frame, &row, (raw, k * source.samples(frame)), shift);
                 });
             };
-            match self.is_shifted(&source.sink()) {
-                Some(is_shifted) => b.if_else(is_shifted, |b| all(b, true), |b| all(b, false)),
-                None => all(b, true),
-            }
+            b.part("align_rows", "Moves the loaded samples of an array's rows to their lanes.", |b| {
+                match self.is_shifted(&source.sink()) {
+                    Some(is_shifted) => b.if_else(is_shifted, |b| all(b, true), |b| all(b, false)),
+                    None => all(b, true),
+                }
+            });
         };
         b.if_else(
             slab.at_edge,
@@ -68,10 +73,12 @@ impl Tile<'_> {
                 let all = || sources.iter().zip(&room).zip(&shifts);
                 b.unrolled("row", 0, height, 1, |b, k| {
                     for ((source, raw), shifts) in all() {
-                        let row = source.served_row(b, frame, Expr::from(slab.front) + k.clone());
-                        let runs = Runs::from(b, frame, &source.sink(), row);
-                        source.fetch_vector(b, frame, runs.first_vector().into(), place(source, *raw, &k));
-                        b.set(Place::Elem(*shifts, k.clone()), runs.first_shift());
+                        b.part(REQUEST_ROW.0, REQUEST_ROW.1, |b| {
+                            let row = source.served_row(b, frame, Expr::from(slab.front) + k.clone());
+                            let runs = Runs::from(b, frame, &source.sink(), row);
+                            source.fetch_vector(b, frame, runs.first_vector().into(), place(source, *raw, &k));
+                            b.set(Place::Elem(*shifts, k.clone()), runs.first_shift());
+                        });
                     }
                 });
                 for ((source, raw), shifts) in all() {
@@ -127,8 +134,10 @@ impl Tile<'_> {
                 let load = |b: &mut Builder, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId| {
                     if frame.options.direction == Direction::Forward {
                         return self.each_row(b, &|b, k, source| {
-                            let start = start(b, source, k.clone());
-                            source.vector_from(b, frame, &slab.row(source.row, k), start, x);
+                            b.part("load_served_row", "Loads the row that the border rule finds for a row.", |b| {
+                                let start = start(b, source, k.clone());
+                                source.vector_from(b, frame, &slab.row(source.row, k), start, x);
+                            });
                         });
                     }
                     self.load_by_time(b, x, start);
@@ -149,20 +158,21 @@ impl Tile<'_> {
         let (frame, slab) = (self.frame, &self.slab);
         let [there, left] = Source::by_time(frame);
         let first = there.len();
-        let all = [0, self.slab.height()];
-        let rows = self.rooms(b, there.into_iter().chain(left).collect(), all);
+        let rows = self.rooms(b, there.into_iter().chain(left).collect(), slab.height());
         let (there, left) = rows.split_at(first);
         for stage in [there, left] {
             b.unrolled("row", 0, slab.height(), 1, |b, k| {
                 for (source, raw) in stage {
-                    let start = start(b, source, k.clone());
-                    let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
-                    let place = Place::Elem(*raw, k.clone() * source.samples(frame));
-                    source.fetch_vector(b, frame, index, place);
+                    b.part(REQUEST_ROW.0, REQUEST_ROW.1, |b| {
+                        let start = start(b, source, k.clone());
+                        let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
+                        let place = Place::Elem(*raw, k.clone() * source.samples(frame));
+                        source.fetch_vector(b, frame, index, place);
+                    });
                 }
             });
         }
-        self.see(b, &rows, all);
+        self.see(b, &rows, 0, slab.height());
     }
 
     /// Whether one reflection, or one period, leads from any row of the block into the image: the image is taller than
@@ -197,7 +207,13 @@ impl Tile<'_> {
     fn gather(&self, b: &mut Builder, why: &str) {
         let (frame, slab) = (self.frame, &self.slab);
         b.comment(why);
-        let served: Vec<LocalId> = (0..frame.lanes.held.columns()).map(|c| served_column(b, frame, c)).collect();
+        let columns = frame.lanes.held.columns();
+        let array = b.array("columns", Scalar::I32, columns as u32);
+        for c in 0..columns {
+            let column = served_column(b, frame, c);
+            b.set(Place::Elem(array, c.into()), column);
+        }
+        let served: Vec<Expr> = (0..columns).map(|c| Expr::Elem(array, Box::new(c.into()))).collect();
         if slab.form != Form::Single {
             return self.gather_pairs(b, &served);
         }
@@ -209,7 +225,7 @@ impl Tile<'_> {
 
     /// [`Tile::gather`] for packed samples. Requests many samples before it waits for any; narrow lanes request all at
     /// once.
-    fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
+    fn gather_pairs(&self, b: &mut Builder, served: &[Expr]) {
         let (frame, slab) = (self.frame, &self.slab);
         let height = match self.plan.shape.columns {
             // Large images use this width, and few of their blocks are at borders.
@@ -220,36 +236,40 @@ impl Tile<'_> {
             _ => slab.height(),
         };
         for first in (0..slab.height()).step_by(height as usize) {
-            let rows = [first, (first + height).min(slab.height())];
-            let rooms = self.rooms(b, Source::all(frame), rows);
-            b.unrolled("row", rows[0], rows[1], 1, |b, k| {
-                for (source, raw) in &rooms {
-                    let start = self.served_start(b, source, k.clone());
-                    let room = (k.clone() - first) * source.samples(frame);
-                    source.fetch_each(b, frame, (*raw, room), &start.into(), served);
-                }
+            let rows = height.min(slab.height() - first);
+            let front = b.let_("first", Scalar::I32, Expr::from(slab.front) + first);
+            b.part("gather_rows", "Loads the samples that the border rule finds for some rows, one by one.", |b| {
+                let rooms = self.rooms(b, Source::all(frame), rows);
+                b.unrolled("row", 0, rows, 1, |b, k| {
+                    for (source, raw) in &rooms {
+                        let pair = self.frame.lanes.held.serve(1, source.row, Expr::from(front) + k.clone());
+                        let start = source.row_start(b, frame, pair);
+                        let room = k.clone() * source.samples(frame);
+                        source.fetch_each(b, frame, (*raw, room), &start.into(), served);
+                    }
+                });
+                self.see(b, &rooms, first, rows);
             });
-            self.see(b, &rooms, rows);
         }
     }
 
-    /// The sources, each with registers for the lane's samples in rows `first..end`.
-    fn rooms(&self, b: &mut Builder, sources: Vec<Source>, [first, end]: [i32; 2]) -> Vec<(Source, LocalId)> {
+    /// The sources, each with registers for the lane's samples of this many row pairs.
+    fn rooms(&self, b: &mut Builder, sources: Vec<Source>, rows: i32) -> Vec<(Source, LocalId)> {
         let room = |source: Source| {
-            let raw = source.raw_rows(b, self.frame, end - first);
+            let raw = source.raw_rows(b, self.frame, rows);
             (source, raw)
         };
         sources.into_iter().map(room).collect()
     }
 
-    /// Converts the loaded samples to the form that the steps read.
-    fn see(&self, b: &mut Builder, rooms: &[(Source, LocalId)], [first, end]: [i32; 2]) {
+    /// Converts loaded samples to the form that the steps read: `rows` row pairs from `first` on.
+    fn see(&self, b: &mut Builder, rooms: &[(Source, LocalId)], first: i32, rows: i32) {
         let (frame, slab) = (self.frame, &self.slab);
-        b.unrolled("row", first, end, 1, |b, k| {
+        b.unrolled("row", 0, rows, 1, |b, k| {
             for (source, raw) in rooms {
-                let row = slab.row(source.row, k.clone());
-                let room = (k.clone() - first) * source.samples(frame);
-                source.see_shifted(b, frame, &row, (*raw, room), None);
+                let row = slab.row(source.row, k.clone() + first);
+                let room = k.clone() * source.samples(frame);
+                source.see_row(b, frame, &row, (*raw, room), None);
             }
         });
     }

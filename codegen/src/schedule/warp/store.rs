@@ -38,9 +38,11 @@ impl Tile<'_> {
         let row = |sink: &Sink, k: &Expr| slab.row(sink.row, k.clone() + slab.first());
         for (sink, runs) in sinks.iter().zip(&runs) {
             let all = |b: &mut Builder| {
-                b.unrolled("row", 0, slab.pairs, 1, |b, k| {
-                    let shift = runs.shift(b, frame, sink.below(&k));
-                    sink.shift(b, frame, &row(sink, &k), shift);
+                b.part("shift_rows", "Moves samples to the vectors that memory has, for all rows of a band.", |b| {
+                    b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+                        let shift = runs.shift(b, frame, sink.below(&k));
+                        sink.shift(b, frame, &row(sink, &k), shift);
+                    });
                 });
             };
             match self.is_shifted(sink) {
@@ -69,7 +71,7 @@ impl Tile<'_> {
                 let exists = frame.lanes.held.exists(1, sink.row, pair);
                 let values = sink.values(frame, &slab.row(sink.row, k.clone()));
                 let (pointer, cache) = sink.memory(frame);
-                b.if_(exists, |b| {
+                let store = |b: &mut Builder| {
                     let row = sink.row_of(frame, pair.into());
                     let runs = Runs::from(b, frame, &sink, row);
                     let shift = || Expr::from(runs.first_shift());
@@ -89,6 +91,13 @@ impl Tile<'_> {
                             b.store_wide(Space::Global(pointer), at, vec![frame.lanes.held.arith.narrow(value)], cache);
                         });
                     }
+                };
+                b.if_(exists, |b| {
+                    b.part(
+                        "store_own",
+                        "Stores the samples of a row that exist and that no other block stores.",
+                        store,
+                    );
                 });
             }
         });
