@@ -339,6 +339,7 @@ fn cuda(args: &CompileArgs, request: &Request) -> Result<(String, Vec<String>), 
     }
     let count = match args.kernels {
         KernelCount::Few => planner::Count::Few,
+        KernelCount::Usual => planner::Count::Usual,
         KernelCount::All => planner::Count::All,
     };
     let columns_first = args.profile == Some(Format::Jpeg2000);
@@ -451,8 +452,10 @@ fn command(args: &CompileArgs, word: &str, emit: Emit) -> String {
         words.extend(args.after.iter().map(|pass| format!("--after {pass}")));
         words.extend(args.dialect.iter().map(|word| format!("--dialect {word}")));
     }
-    if is_cuda && args.kernels == KernelCount::All {
-        words.push("--kernels all".into());
+    match args.kernels {
+        KernelCount::Few if is_cuda => words.push("--kernels few".into()),
+        KernelCount::All if is_cuda => words.push("--kernels all".into()),
+        _ => {}
     }
     if is_cuda || is_in_place(args, &emit) {
         words.extend(fixed::words(args, is_cuda));

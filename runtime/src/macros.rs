@@ -102,7 +102,7 @@ pub mod __private {
         let command = format!("lifting! {{ wavelet {} … }}", scheme.name());
         let request = Request::natural(&scheme, &command);
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
-        let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
+        let how = General { count: Count::Usual, columns_first: false, tuning: &tuning };
         general(&request, &how).expect("the macro has generated these kernels").text
     }
 

@@ -82,7 +82,7 @@ fn cuda_is_the_compilers_text() {
         command,
     };
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
-    let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
+    let how = General { count: Count::Usual, columns_first: false, tuning: &tuning };
     assert_eq!(*edge::dd137::CUDA, general(&request, &how).unwrap().text);
     let takes_gain = |text: &str| text.contains("check(shape, sizeof(int16_t), 14)");
     assert!(takes_gain(&edge::dd137::CUDA));

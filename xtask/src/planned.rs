@@ -49,7 +49,7 @@ pub fn write((folder, record): (&Path, &Record), scheme: &Scheme) -> Result<(Vec
         Fixed { name, sample, problem, data: strides.clone(), coefficients: strides }
     };
     let shapes = SHAPES.map(transform);
-    let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
+    let how = General { count: Count::Usual, columns_first: false, tuning: &tuning };
     let any = general(&request, &how).map_err(|e| failed(&e))?.text;
     let own = fixed(&request, &shapes, &tuning).map_err(|e| failed(&e))?.text;
     let prototypes = declarations(&request, &shapes, &tuning).map_err(|e| failed(&e))?;

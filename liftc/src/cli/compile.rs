@@ -43,7 +43,7 @@ pub struct CompileArgs {
     #[arg(long, value_name = "LANGUAGE", value_parser = dialect_words())]
     pub dialect: Option<String>,
     /// Number of kernels in a CUDA file for any shape
-    #[arg(long, value_enum, value_name = "COUNT", default_value = "few")]
+    #[arg(long, value_enum, value_name = "COUNT", default_value = "usual")]
     pub kernels: KernelCount,
     /// Start of all C names, and name of the files, for one wavelet [default: the wavelet's name]
     #[arg(long, value_name = "NAME", value_parser = c_prefix)]
@@ -74,8 +74,10 @@ fn c_prefix(text: &str) -> Result<String, String> {
 /// `--kernels`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KernelCount {
-    /// A few, for short compile times and little predicted loss at any size
+    /// One for both axes of a level, and one for each axis, per type and direction: to read, and to change
     Few,
+    /// Enough that no size is predicted to lose more than 3 %
+    Usual,
     /// Every kernel predicted fastest for some size
     All,
 }

@@ -65,7 +65,9 @@ impl<'a> Draft<'a> {
         let long = self.long_line(sides);
         let shapes = [(true, long), (true, 2), (false, 2)];
         let mut lines = [-1; 3];
-        for (line, (aligned, length)) in lines.iter_mut().zip(shapes) {
+        // A file of few kernels leaves rows and columns to the kernels that take any wavelet.
+        let is_few = self.is_few();
+        for (line, (aligned, length)) in lines.iter_mut().zip(shapes).filter(|_| !is_few) {
             let kind = if !aligned {
                 "any rows"
             } else if length > 2 {
@@ -78,7 +80,7 @@ impl<'a> Draft<'a> {
         }
         let (mut columns, mut wide) = ([-1; 2], 1);
         let candidates: Vec<u32> = vertical::Shape::candidates(direction, sides).collect();
-        for (at, wanted) in [(0, true), (1, false)] {
+        for (at, wanted) in [(0, true), (1, false)].into_iter().filter(|_| !is_few) {
             for &count in candidates.iter().filter(|c| (**c > 1) == wanted) {
                 let kind = if wanted { "columns side by side" } else { "single columns" };
                 let key = Key::Columns(direction, sides, count);

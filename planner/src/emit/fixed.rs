@@ -97,7 +97,7 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
     let mut out = request.opening(&notes);
     out.push('\n');
     out += text;
-    out += "\n/* Host functions: not for NVRTC, which compiles kernels only. */\n#ifndef __CUDACC_RTC__\n\n";
+    out += &format!("\n{}#ifndef __CUDACC_RTC__\n\n", super::section(super::HOST));
     out += super::INCLUDES;
     out += &codes(&t);
     out.push('\n');
@@ -117,7 +117,7 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
         }
     }
     out += "\n#endif\n";
-    let text = privatised(request, "cu", names, &out);
+    let text = super::with_contents(&privatised(request, "cu", names, &out));
     Ok(File { text, replaced: Vec::new(), kernels: written.named(request) })
 }
 

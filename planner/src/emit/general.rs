@@ -29,8 +29,10 @@ const LONE_CALL: &str = "    if (length == 1 && parity == 1) return lone(r, exte
 /// Number of kernels of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// Few enough for a short nvcc run, while no size loses much.
+    /// One for both axes of a level, and one for each axis, per type and direction: a file to read, and to change.
     Few,
+    /// Enough that no size is predicted to lose more than 3 %.
+    Usual,
     /// Every kernel that is predicted to be the fastest for some size.
     All,
 }
@@ -46,11 +48,21 @@ pub struct General<'a> {
     pub tuning: &'a Tuning,
 }
 
-/// The most kernels over both axes per sample type and direction, for each of [`Rows`]; and the predicted loss of time
-/// that is accepted for any size.
-const MOST: [[usize; 3]; 2] = [[4, 3, 4], [12; 3]];
-const ENOUGH: [f64; 2] = [0.03, 0.0];
-/// Shapes of two levels in one launch, per direction, in a file with few kernels.
+impl Count {
+    /// The most kernels over both axes per sample type and direction for rows of this alignment, and the predicted loss
+    /// of time that is accepted for any size.
+    fn limits(self, rows: Rows) -> (usize, f64) {
+        match (self, rows) {
+            (Count::Few, Rows::Any) => (1, 0.0),
+            (Count::Few, Rows::Whole | Rows::Image) => (0, 0.0),
+            (Count::Usual, Rows::Image) => (3, 0.03),
+            (Count::Usual, Rows::Whole | Rows::Any) => (4, 0.03),
+            (Count::All, _) => (12, 0.0),
+        }
+    }
+}
+
+/// Shapes of two levels in one launch, per direction, unless a file has all kernels.
 const FEW_OF_TWO: usize = 2;
 /// The least samples along either axis for two levels in one launch: more than any halo.
 const TWO_LEAST: i32 = 512;
@@ -142,6 +154,11 @@ fn way(direction: Direction) -> &'static str {
 }
 
 impl<'a> Draft<'a> {
+    /// Whether the file has few kernels.
+    pub fn is_few(&self) -> bool {
+        self.general.count == Count::Few
+    }
+
     /// The launches of one direction for one sample type.
     fn ways(&mut self, survey: &mut Survey<'a>, images: &'a Images, direction: Direction) -> Result<(), FileError> {
         let (scalar, sample) = (scalar_of(survey.sample), survey.sample);
@@ -149,11 +166,16 @@ impl<'a> Draft<'a> {
         let what = format!("{}, {}", way(direction), sample.name());
         let cells: Vec<Cell> =
             images.both.iter().map(|image| survey.cell(image, direction)).collect::<Result<_, _>>()?;
-        let all = usize::from(self.general.count == Count::All);
+        let count = self.general.count;
         let mut taken: Vec<Taken> = Vec::new();
         for rows in Rows::ALL {
-            let own: Vec<Cell> = cells.iter().filter(|cell| cell.rows == rows).cloned().collect();
-            let found = few(&own, MOST[all][rows as usize], ENOUGH[all]);
+            let mut own: Vec<Cell> = cells.iter().filter(|cell| cell.rows == rows).cloned().collect();
+            if count == Count::Few && own.iter().flat_map(|cell| &cell.ways).any(|way| way.takes == RowAlignment::Any) {
+                // One kernel has to take all rows, though those of this survey may be whole vectors of two samples.
+                own.iter_mut().for_each(|cell| cell.ways.retain(|way| way.takes == RowAlignment::Any));
+            }
+            let (most, enough) = count.limits(rows);
+            let found = few(&own, most, enough);
             taken.extend(found.into_iter().filter(|t| !taken.contains(t)).collect::<Vec<_>>());
         }
         let mut indices = Vec::new();
@@ -175,8 +197,12 @@ impl<'a> Draft<'a> {
                 self.both(survey, key, (shape, takes), job, (form, direction), purpose)
             };
             // A kernel for large launches alone never waits.
-            let form = if least > alone { Form::Plain } else { Form::Waits { early: false } };
+            let form = if least > alone && count != Count::Few { Form::Plain } else { Form::Waits { early: false } };
             let index = add(form, false, "")?;
+            indices.push(index);
+            if count == Count::Few {
+                continue;
+            }
             // For kernels that load settled bands before the previous level ends; the next level is four times as
             // large.
             let loads = direction == Direction::Inverse && takes == RowAlignment::Whole;
@@ -188,7 +214,7 @@ impl<'a> Draft<'a> {
             let plain = large.then(|| add(Form::Plain, false, ", large")).transpose()?;
             let plain_kept = large.then(|| add(Form::Plain, true, ", large, results kept in the cache")).transpose()?;
             let left = most * sample.bytes() as i64 / if direction == Direction::Forward { 4 } else { 1 };
-            let keeps = all == 1 && form != Form::Plain && left >= machine.kept()[0] as i64;
+            let keeps = count == Count::All && form != Form::Plain && left >= machine.kept()[0] as i64;
             let kept =
                 keeps.then(|| add(Form::Waits { early: false }, true, ", results kept in the cache")).transpose()?;
             let number = |at: Option<usize>| at.filter(|at| *at != index).map_or(-1, |at| at as i64);
@@ -196,11 +222,12 @@ impl<'a> Draft<'a> {
             if let Some(plain) = plain {
                 self.facts[plain].others[1] = plain_kept.map_or(-1, |at| at as i64);
             }
-            indices.push(index);
         }
         let mut names = Vec::new();
         for rows in Rows::ALL {
-            let lines = cells.iter().filter(|cell| cell.rows == rows).map(|cell| {
+            // Kernels for any rows take all others.
+            let surveyed = if count == Count::Few { Rows::Any } else { rows };
+            let lines = cells.iter().filter(|cell| cell.rows == surveyed).map(|cell| {
                 let best = best(cell, &taken);
                 let at = best.and_then(|w| taken.iter().position(|t| *t == (w.shape, w.takes)));
                 let time = best.map_or(cell.apart, |w| w.time);
@@ -339,6 +366,9 @@ impl<'a> Draft<'a> {
     ) -> Result<(String, String), FileError> {
         let none = "{-1, 0, 0, 0, 0, 0, 0, 0}".to_owned();
         let mut walks = vec![none; WALKS];
+        if self.is_few() {
+            return Ok((walks.join(", "), "NULL".into()));
+        }
         let found: Vec<Option<(Shape, f64)>> =
             images.volumes.iter().map(|image| survey.volume(image, direction)).collect();
         // Only if they take more than small volumes.
@@ -347,7 +377,7 @@ impl<'a> Draft<'a> {
             return Ok((walks.join(", "), "NULL".into()));
         };
         let kinds: &[RowAlignment] = match self.general.count {
-            Count::Few => &[RowAlignment::Whole, RowAlignment::Aligned],
+            Count::Few | Count::Usual => &[RowAlignment::Whole, RowAlignment::Aligned],
             Count::All => shape.schedule().alignments(),
         };
         let mut first = None;
@@ -391,6 +421,9 @@ impl<'a> Draft<'a> {
         what: &str,
     ) -> Result<Vec<Line>, FileError> {
         let mut lines: Vec<Line> = Vec::new();
+        if self.is_few() {
+            return Ok(vec![Line { most: i64::MAX, kernel: None, chunk: 0, time: 0.0 }]);
+        }
         let found: Vec<Option<(Shape, u32, Job)>> =
             images.two.iter().map(|image| survey.merged(image, direction, Extent::TwoLevels)).collect();
         // The largest images gain most.
@@ -434,6 +467,9 @@ impl<'a> Draft<'a> {
         what: &str,
     ) -> Result<(i64, usize, [i64; 32]), FileError> {
         let (mut samples, mut largest) = ([0i64; 32], None::<(Shape, Job, usize)>);
+        if self.is_few() {
+            return Ok((-1, 0, samples));
+        }
         let merged = |image| (image, survey.merged(image, direction, Extent::AllLevels));
         let found: Vec<_> = images.rest.iter().map(merged).collect();
         for (image, found) in &found {
@@ -473,7 +509,7 @@ impl<'a> Draft<'a> {
         let mut out = request.opening(&opening);
         out.push('\n');
         out += text;
-        out += "\n/* Host functions: not for NVRTC, which compiles kernels only. */\n#ifndef __CUDACC_RTC__\n\n";
+        out += &format!("\n{}#ifndef __CUDACC_RTC__\n\n", super::section(super::HOST));
         out += super::INCLUDES;
         let t = request.template();
         out += &shape(&t);
@@ -483,7 +519,7 @@ impl<'a> Draft<'a> {
         out.push('\n');
         out += &t.fill(include_str!("launch.cu.in"));
         out.push('\n');
-        let mut table = String::new();
+        let mut table = format!("{}\n", super::section(super::TABLES));
         let (grids, grid_of) = grids((0..calls.len()).map(|index| grid(kernels.get(index))));
         table += &grids;
         // Compilers warn of functions that nothing calls.
@@ -498,8 +534,8 @@ impl<'a> Draft<'a> {
             let (grid, uses) = (&grid_of[index], kernels.uses(index));
             let _ = writeln!(
                 table,
-                "    /* {index}: {uses} */\n    {{(const void *)&{call}, {grid}, {{{x}, {y}, {z}}},\n     {own}, \
-                 {plain}, {kept}, {early}}},"
+                "    {{(const void *)&{call}, {grid}, {{{x}, {y}, {z}}}, {own}, {plain}, {kept}, {early}}}, \
+                 /* {index}: {uses} */"
             );
         }
         table += "};\n\n";
@@ -534,7 +570,7 @@ impl<'a> Draft<'a> {
             out += &t.fill(include_str!("functions.cu.in"));
         }
         out += "\n#endif\n";
-        let text = emit::privatised(request, "cu", names, &out);
+        let text = super::with_contents(&emit::privatised(request, "cu", names, &out));
         Ok(File { text, replaced, kernels: written.named(request) })
     }
 }

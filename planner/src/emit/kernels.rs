@@ -100,6 +100,7 @@ impl Collected {
         let mut calls = vec![String::new(); self.0.len()];
         let mut kernels: Vec<_> = self.0.iter().map(|entry| (entry.kernel.clone(), entry.info.clone())).collect();
         let mut summary = vec!["Kernels:".to_owned()];
+        text += &format!("{}\n", super::section(super::KERNELS));
         for (template, (own, name)) in templates.iter().zip(&texts) {
             text += own;
             text.push('\n');

@@ -18,7 +18,7 @@ pub use general::{Count, General, general};
 pub use in_place::in_place;
 
 use crate::error::ProgramError;
-use lifting_codegen::back::Unsupported;
+use lifting_codegen::back::{PARTS, STEPS, Unsupported};
 use lifting_codegen::emit::EmitError;
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::ir::valid::KernelInfo;
@@ -32,6 +32,31 @@ const INCLUDES: &str = "\
 #include <string.h>
 
 ";
+
+/// Titles of the sections of a file, each in a comment of its own.
+const SECTIONS: [&str; 5] = [STEPS, PARTS, KERNELS, HOST, TABLES];
+const KERNELS: &str = "Kernels";
+const TABLES: &str = "Launch tables";
+const HOST: &str = "Host functions: not for NVRTC, which compiles kernels only";
+
+/// The comment that begins a section.
+fn section(title: &str) -> String {
+    format!("/* {title}. */\n")
+}
+
+/// The file with the lines of its sections in the comment at its top.
+fn with_contents(text: &str) -> String {
+    let Some((top, rest)) = text.split_once("\n */\n") else { return text.to_owned() };
+    let at = |title: &str| text.lines().position(|line| format!("{line}\n") == section(title));
+    let found: Vec<(&str, usize)> = SECTIONS.into_iter().filter_map(|title| Some((title, at(title)?))).collect();
+    let mut contents = " * Contents:".to_owned();
+    for (title, line) in &found {
+        let title = title.split(':').next().unwrap_or_default();
+        // Lines count from 1, and these lines come before all sections.
+        contents += &format!("\n *     line {}: {}", line + 2 + found.len(), title.to_lowercase());
+    }
+    format!("{top}\n{contents}\n */\n{rest}")
+}
 
 /// A file that was written.
 #[derive(Clone, Debug)]

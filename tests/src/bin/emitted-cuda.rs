@@ -1,8 +1,8 @@
 //! Writes a folder that checks emitted CUDA on a machine with only a GPU and nvcc.
 //!
 //! It holds emitted files, a host program, real pictures and synthetic cases with the oracle's results, and `run.sh`,
-//! which compiles, runs and compares. `times.sh` times functions for any shape and for one shape, and plans as well if
-//! `liftc` is installed.
+//! which compiles, runs and compares. `times.sh` times functions for any shape (also of files with few kernels) and for
+//! one shape, and plans as well if `liftc` is installed.
 //!
 //! `cargo run --release -p lifting-tests --bin emitted-cuda -- FOLDER`
 
@@ -180,16 +180,26 @@ fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
             let data = strides.clone();
             transforms.push(Fixed { name: case.into(), sample, problem, data, coefficients: strides });
         }
-        let how = General { count: Count::Few, columns_first: false, tuning };
-        let any = general(&request, &how).expect("the wavelet can be emitted").text;
+        let [any, few] = [Count::Usual, Count::Few].map(|count| {
+            let how = General { count, columns_first: false, tuning };
+            general(&request, &how).expect("the wavelet can be emitted").text
+        });
         let one = fixed(&request, &transforms, tuning).expect("there are programs").text;
         let others = declarations(&request, &transforms, tuning).expect("there are programs");
         let header = emit::header_with(&request, &[&emit::C, &emit::CUDA], &others);
         let c = emit::c(&request).expect("the wavelet can be emitted");
         let stem = format!("{name}_{}", sample.name());
         let write = |extension: &str, text: &str| fs::write(folder.join(format!("{stem}.{extension}")), text);
-        let files = [("times.h", &header), ("times.c", &c), ("any.cu", &any), ("one.cu", &one), ("suite", &suite)];
-        let files = files.into_iter().chain([("any.inc", &calls[0]), ("one.inc", &calls[1])]);
+        let files = [
+            ("times.h", &header),
+            ("times.c", &c),
+            ("any.cu", &any),
+            ("few.cu", &few),
+            ("one.cu", &one),
+            ("suite", &suite),
+        ];
+        let calls = [("any.inc", &calls[0]), ("few.inc", &calls[0]), ("one.inc", &calls[1])];
+        let files = files.into_iter().chain(calls);
         files.into_iter().try_for_each(|(extension, text)| write(extension, text))?;
         let _ = writeln!(stems, "{stem} {name} {} {}", sample.name(), emit::sample_type(scalar));
     }
@@ -224,8 +234,10 @@ fn main() -> io::Result<()> {
         ("cdf97", Scalar::F64, "double"),
     ] {
         let scheme = lifting_tests::wavelet(name);
-        for boundary in Boundary::ALL {
-            let stem = format!("{name}_{}_{boundary}", sample.name());
+        let own = (scheme.boundary(), Count::Few);
+        for (boundary, count) in Boundary::ALL.map(|boundary| (boundary, Count::Usual)).into_iter().chain([own]) {
+            let few = if count == Count::Few { "few_" } else { "" };
+            let stem = format!("{name}_{}_{few}{boundary}", sample.name());
             let gain = scheme.domain() == Domain::Integer;
             let request = Request {
                 scheme: &scheme,
@@ -236,7 +248,7 @@ fn main() -> io::Result<()> {
                 prefix: None,
                 command: "emitted-cuda",
             };
-            let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
+            let how = General { count, columns_first: false, tuning: &tuning };
             let file = general(&request, &how).expect("the wavelet can be emitted");
             fs::write(folder.join(format!("{stem}.cu")), file.text)?;
             let header = emit::header(&request, &[&emit::CUDA]);
