@@ -390,6 +390,7 @@ impl<'a> Writer<'a> {
                 self.step = steps::step_of(text);
                 self.line(&format!("// {}", comment_line(text)));
             }
+            Stmt::Let(id, e) if self.names_argument(*id, e) => {}
             Stmt::Let(id, e) => {
                 let value = self.plain(e).text;
                 let constness = if self.facts.is_set_once(*id) { "const " } else { "" };

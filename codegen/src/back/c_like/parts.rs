@@ -168,6 +168,14 @@ impl Writer<'_> {
         Some(Text::new(inside.argument(Argument::Value(e.clone())), Prec::Primary))
     }
 
+    /// Whether a local of a part only names a value from outside: then it is the argument itself.
+    pub(super) fn names_argument(&mut self, id: LocalId, e: &Expr) -> bool {
+        let is = self.inside.is_some() && self.facts.is_set_once(id);
+        let Some(argument) = is.then(|| self.value_from_outside(e)).flatten() else { return false };
+        self.locals[id.0 as usize] = argument.text;
+        true
+    }
+
     /// The name of a scalar local.
     pub(super) fn scalar(&mut self, id: LocalId) -> String {
         match self.inside.as_mut().filter(|inside| inside.set.contains(&id)) {
@@ -314,14 +322,28 @@ impl Writer<'_> {
                 self.facts.local(*id).name.clone()
             }
             Argument::Value(Expr::Param(id)) => self.kernel.params[id.0 as usize].name.clone(),
-            Argument::Value(e) => match self.facts.type_of(e) {
-                Scalar::Bool => "holds".into(),
-                Scalar::I64 => "at".into(),
-                _ => "index".into(),
+            Argument::Value(e) => match (self.named_in(body, e), self.facts.type_of(e)) {
+                (Some(name), _) => name,
+                (None, Scalar::Bool) => "holds".into(),
+                (None, Scalar::I64) => "at".into(),
+                (None, _) => "index".into(),
             },
             Argument::Memory(space) if is_written(*space, body) => "to".into(),
             Argument::Memory(_) => "from".into(),
         }
+    }
+
+    /// The name that a part gives to a value.
+    fn named_in(&self, body: &[Stmt], value: &Expr) -> Option<String> {
+        let mut name = None;
+        each_stmt(body, &mut |s| {
+            if let Stmt::Let(id, e) = s
+                && e == value
+            {
+                name.get_or_insert_with(|| self.facts.local(*id).name.clone());
+            }
+        });
+        name
     }
 
     /// The argument of a call.
