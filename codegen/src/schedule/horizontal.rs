@@ -189,9 +189,7 @@ impl Tile<'_> {
             b.store(Space::Shared(self.row), slot, value);
         };
         b.part("lift_slice", "Runs a lifting step on a slice of a row.", |b| {
-            b.for_("k", lo + Expr::from(Builtin::ThreadX), hi + 1, shape.threads as i32, |b, k| {
-                lift(b, k);
-            });
+            b.for_("k", lo + Expr::from(Builtin::ThreadX), hi + 1, shape.threads as i32, lift);
         });
         b.barrier();
     }

@@ -251,10 +251,7 @@ impl Slab<'_> {
             let value = step_value(step, self.arith, old.into(), &mut read);
             b.store(Space::Shared(self.cells), cell, value);
         };
-        let all = |b: &mut Builder| {
-            self.rows(b, from, to, 2, lift);
-        };
-        b.part("lift_rows", "Runs a lifting step on rows of the window.", all);
+        b.part("lift_rows", "Runs a lifting step on rows of the window.", |b| self.rows(b, from, to, 2, lift));
         b.barrier();
     }
 

@@ -57,9 +57,24 @@ enum Number {
     Parameter(usize, i64),
 }
 
-/// The family of a part.
-#[derive(Clone, Copy)]
-pub(super) struct Function(usize);
+/// The function of a part.
+pub(super) struct Function {
+    family: usize,
+    /// The numbers of the part's text, if they may differ.
+    numbers: Vec<i64>,
+}
+
+impl Function {
+    /// The mark for a call with these constants.
+    pub fn called(&self, consts: &[String]) -> String {
+        let mut mark = format!("{CALL}f{}{FIELD}c{}", self.family, consts.len());
+        for field in consts.iter().cloned().chain(self.numbers.iter().map(i64::to_string)) {
+            let _ = write!(mark, "{FIELD}{field}");
+        }
+        mark.push(END);
+        mark
+    }
+}
 
 impl Families {
     pub fn are_known(&self) -> bool {
@@ -101,21 +116,21 @@ impl Families {
         let numbers = if is_separate { Vec::new() } else { numbers };
         let family = &mut self.all[at];
         if !family.texts.contains(&numbers) {
-            family.texts.push(numbers);
+            family.texts.push(numbers.clone());
         }
-        (Function(at), self.state == State::Writing && family.name.is_none())
+        (Function { family: at, numbers }, self.state == State::Writing && family.name.is_none())
     }
 
     /// Writes a function. `template` has its constants; `text` is that of one of its parts.
     pub fn define(
         &mut self,
-        Function(at): Function,
+        function: &Function,
         name: String,
         (doc, mut template, head): (&str, Vec<String>, &str),
         text: &str,
         taken: &dyn Fn(&str) -> bool,
     ) {
-        let family = &mut self.all[at];
+        let family = &mut self.all[function.family];
         let free = ["N", "M", "K", "L", "P", "Q"].into_iter().map(String::from).chain((0..).map(|i| format!("N{i}")));
         let parameters: Vec<String> = free.filter(|name| !taken(name)).take(family.parameters()).collect();
         template.extend(parameters.iter().map(|name| format!("int {name}")));
@@ -163,16 +178,13 @@ impl Families {
 }
 
 impl Family {
+    /// The count of template parameters.
     fn parameters(&self) -> usize {
-        self.numbers
-            .iter()
-            .filter(|n| matches!(n, Number::Parameter(_, 1)))
-            .map(|n| match n {
-                Number::Parameter(which, _) => which + 1,
-                Number::Fixed => 0,
-            })
-            .max()
-            .unwrap_or(0)
+        let parameter = |number: &Number| match number {
+            Number::Parameter(which, _) => Some(which + 1),
+            Number::Fixed => None,
+        };
+        self.numbers.iter().filter_map(parameter).max().unwrap_or(0)
     }
 
     /// The template parameter of each number.
@@ -198,18 +210,6 @@ impl Family {
             })
             .collect()
     }
-}
-
-/// The mark for a call of a function with these constants by a part with this text.
-pub(super) fn marked(families: Option<&Families>, Function(at): Function, consts: &[String], text: &str) -> String {
-    let is_single = families.is_some_and(|families| families.all[at].texts.iter().all(Vec::is_empty));
-    let numbers = if is_single { Vec::new() } else { form_of(text).1 };
-    let mut mark = format!("{CALL}f{at}{FIELD}c{}", consts.len());
-    for field in consts.iter().cloned().chain(numbers.iter().map(i64::to_string)) {
-        let _ = write!(mark, "{FIELD}{field}");
-    }
-    mark.push(END);
-    mark
 }
 
 /// The form of a text, and its numbers.

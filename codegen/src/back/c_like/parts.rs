@@ -8,10 +8,9 @@
 //! ([`super::families`]). Calls are marks in the text until the names and numbers of functions are known.
 
 use super::Writer;
-use super::families::marked;
 use crate::back::Unsupported;
 use crate::back::facts::assigned_in;
-use crate::back::text::{Lines, Prec, Text, comment_line, wrap_list};
+use crate::back::text::{Lines, Prec, Text, wrap_list};
 use crate::ir::visit::{each_expr, each_stmt};
 use crate::ir::*;
 use crate::opt::{declared_in, decompose};
@@ -220,7 +219,7 @@ impl Writer<'_> {
             self.inside = around;
             return self.statements(body);
         }
-        let (arguments, consts) = (inside.arguments, inside.consts);
+        let Inside { arguments, consts, starts, .. } = inside;
         let types: Vec<String> = arguments.iter().map(|argument| self.argument_type(argument, body)).collect();
         let kind = |id: &ConstId| match self.kernel.consts[id.0 as usize].value {
             Literal::Bool(_) => "bool",
@@ -242,14 +241,13 @@ impl Writer<'_> {
             let head = wrap_list(&format!("{} void {name}(", self.dialect.function()), &parameters, ")");
             let taken = |wish: &str| names.iter().flatten().any(|name| name == wish);
             if let Some(parts) = &mut self.parts {
-                parts.define(function, name, (&comment_line(doc), template, &head), &text, &taken);
+                parts.define(&function, name, (doc, template, &head), &text, &taken);
             }
         }
         self.inside = around;
-        let arguments: Vec<String> = arguments.iter().map(|argument| self.passed(argument, body)).collect();
+        let arguments: Vec<String> = arguments.iter().map(|argument| self.passed(argument, &starts)).collect();
         let consts: Vec<String> = consts.iter().map(|id| self.constant(*id)).collect();
-        let call = marked(self.parts.as_deref(), function, &consts, &neutral);
-        self.line(&format!("{call}({});", arguments.join(", ")));
+        self.line(&format!("{}({});", function.called(&consts), arguments.join(", ")));
         Ok(())
     }
 
@@ -347,13 +345,12 @@ impl Writer<'_> {
     }
 
     /// The argument of a call.
-    fn passed(&mut self, argument: &Argument, body: &[Stmt]) -> String {
+    fn passed(&mut self, argument: &Argument, starts: &BTreeMap<LocalId, Start>) -> String {
         match argument {
             Argument::Value(e) => self.plain(e).text,
             Argument::Scalar(id) => self.scalar(*id),
             Argument::Registers(id) => {
-                let start = Inside::of(body).starts.remove(id);
-                let start = start.map_or(Expr::i32(0), |start| sum(&start.terms, start.least));
+                let start = starts.get(id).map_or(Expr::i32(0), |start| sum(&start.terms, start.least));
                 let (name, start) = self.element(*id, &start);
                 self.address(name, &start)
             }

@@ -184,7 +184,7 @@ impl Source {
     }
 
     /// Converts such vectors to the lane's samples for the steps; `shift` is `None` for rows without a shift.
-    pub fn see_shifted(
+    pub fn see_row(
         &self,
         b: &mut Builder,
         frame: &Frame,
@@ -192,26 +192,20 @@ impl Source {
         (raw, first): (LocalId, Expr),
         shift: Option<LocalId>,
     ) {
-        let columns: Vec<i32> = self.columns(frame).collect();
-        let sample = |e| frame.lanes.held.arith.widen(Expr::Elem(raw, Box::new(first.clone() + e as i32)));
-        let samples: Vec<Expr> = (0..columns.len()).map(sample).collect();
-        let samples: Vec<Expr> = match shift {
-            Some(shift) => shifted(b, frame.lanes.held.arith, samples, shift, Neighbour::Right),
-            None => samples,
+        let (name, doc) = match shift {
+            Some(_) => ("shift_row", "Moves the samples of the loaded vectors to their lanes."),
+            None => ("convert_row", "Converts the loaded samples to the form that the steps read."),
         };
-        put(b, row, columns, samples.into_iter().map(|sample| scaled(frame, sample)).collect());
-    }
-
-    /// [`Source::see_shifted`] as a part of the kernel.
-    pub fn see_row(&self, b: &mut Builder, frame: &Frame, row: &Row, loaded: (LocalId, Expr), shift: Option<LocalId>) {
-        match shift {
-            Some(_) => b.part("shift_row", "Moves the samples of the loaded vectors to their lanes.", |b| {
-                self.see_shifted(b, frame, row, loaded, shift);
-            }),
-            None => b.part("convert_row", "Converts the loaded samples to the form that the steps read.", |b| {
-                self.see_shifted(b, frame, row, loaded, None);
-            }),
-        }
+        b.part(name, doc, |b| {
+            let columns: Vec<i32> = self.columns(frame).collect();
+            let sample = |e| frame.lanes.held.arith.widen(Expr::Elem(raw, Box::new(first.clone() + e as i32)));
+            let samples: Vec<Expr> = (0..columns.len()).map(sample).collect();
+            let samples: Vec<Expr> = match shift {
+                Some(shift) => shifted(b, frame.lanes.held.arith, samples, shift, Neighbour::Right),
+                None => samples,
+            };
+            put(b, row, columns, samples.into_iter().map(|sample| scaled(frame, sample)).collect());
+        });
     }
 }
 
