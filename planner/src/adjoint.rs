@@ -190,6 +190,7 @@ impl Lowering<'_> {
         let count = (0..shape.len()).filter(|&a| a != axis).map(|a| shape[a]).product();
         let (axes, lengths) = (vec![axis], vec![length]);
         self.list.passes.push(recipe::Pass { level: level + 1, axes, lengths, count, schedule: "adjoint" });
+        self.set_wavelet(axis, level);
         self.each_line(Key::Adjoint(direction, view.scalar), view, axis, &shape, &[length as i64, parity])
     }
 }

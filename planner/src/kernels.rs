@@ -141,8 +141,14 @@ fn fingerprinted(kernel: &Kernel) -> String {
     format!("{}_{digits}", kernel.name)
 }
 
+/// Whether two wavelets have equal kernels.
+fn is_same((scheme, boundary): (&Scheme, Boundary), (other, rule): (&Scheme, Boundary)) -> bool {
+    boundary == rule && (std::ptr::eq(scheme, other) || scheme == other)
+}
+
 /// Makes kernels on first use.
 pub(crate) struct Kernels<'a> {
+    /// Wavelet of the kernels to get next; a problem may have several.
     pub scheme: &'a Scheme,
     pub boundary: Boundary,
     /// Whether pass kernels take a gain.
@@ -150,29 +156,41 @@ pub(crate) struct Kernels<'a> {
     /// Whether the ends of lines are doubled, and halved.
     pub doubled_ends: bool,
     pub tuning: &'a Tuning,
-    keys: Vec<Key>,
+    /// Index of the kernel of each key, under each wavelet and border rule.
+    known: Vec<((&'a Scheme, Boundary), Key, usize)>,
     made: Vec<Made>,
 }
 
 impl<'a> Kernels<'a> {
     pub fn new(scheme: &'a Scheme, boundary: Boundary, gain: bool, tuning: &'a Tuning) -> Kernels<'a> {
-        Kernels { scheme, boundary, gain, doubled_ends: false, tuning, keys: Vec::new(), made: Vec::new() }
+        Kernels { scheme, boundary, gain, doubled_ends: false, tuning, known: Vec::new(), made: Vec::new() }
+    }
+
+    /// Sets the wavelet of the kernels to get next.
+    pub fn set_wavelet(&mut self, (scheme, boundary): (&'a Scheme, Boundary)) {
+        (self.scheme, self.boundary) = (scheme, boundary);
     }
 
     /// Index of a kernel, made on first use.
     pub fn get(&mut self, key: Key) -> Result<usize, ProgramError> {
-        if let Some(index) = self.keys.iter().position(|k| *k == key) {
-            return Ok(index);
+        let wavelet = (self.scheme, self.boundary);
+        if let Some((_, _, index)) = self.known.iter().find(|(own, k, _)| *k == key && is_same(*own, wavelet)) {
+            return Ok(*index);
         }
         let (kernel, fit) = self.make(key)?;
         let mut kernel = opt::dead(kernel);
         kernel.name = fingerprinted(&kernel);
+        // Copies, for one, do not depend on the wavelet.
+        if let Some(index) = self.made.iter().position(|made| made.kernel.name == kernel.name) {
+            self.known.push((wavelet, key, index));
+            return Ok(index);
+        }
         let kernel = opt::reflect(kernel);
         let info = validate(&kernel).map_err(|errors| ProgramError::Kernel {
             kernel: kernel.name.clone(),
             reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         })?;
-        self.keys.push(key);
+        self.known.push((wavelet, key, self.made.len()));
         self.made.push(Made { kernel, info, fit });
         Ok(self.made.len() - 1)
     }

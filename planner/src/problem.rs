@@ -5,6 +5,7 @@ use lifting_dsl::adjoint::Border;
 use lifting_dsl::extension::Extension;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Scheme, adjoint};
+use std::ops::Range;
 
 /// Maximum number of axes of a plan.
 pub const MAX_RANK: usize = 8;
@@ -94,6 +95,14 @@ impl Problem {
     pub fn wavelet(&self, axis: usize, level: u32) -> (&Scheme, Boundary) {
         let own = self.wavelets.get(axis).and_then(|own| own.get(level as usize).or(own.last()));
         own.map_or((&self.scheme, self.boundary), |own| (&own.scheme, own.boundary))
+    }
+
+    /// Whether all transformed axes have the same wavelet at these levels.
+    pub(crate) fn has_one_wavelet(&self, levels: Range<u32>) -> bool {
+        let at = |level: u32| self.geometry.axes_at(level).into_iter().map(move |axis| self.wavelet(axis, level));
+        let mut all = levels.flat_map(at);
+        let first = all.next();
+        !self.is_mixed() || all.all(|wavelet| Some(wavelet) == first)
     }
 
     /// Checks that the problem has an adjoint.

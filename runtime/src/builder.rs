@@ -525,7 +525,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
     /// # Errors
     /// As for [`PlanBuilder::build`].
     pub fn cuda_source(&self, multiprocessors: u32) -> Result<String, PlanError> {
-        let problem = self.problem_on("a GPU")?;
+        let problem = self.sampled_problem()?;
         let packed = [contiguous(&problem.source_shape), contiguous(problem.geometry.shape())];
         let (data, coefficients) = self.expected(&problem)?;
         let strided = [data.strides.to_vec(), coefficients.strides.to_vec()];
@@ -547,7 +547,10 @@ impl<T: Sample> PlanBuilder<'_, T> {
     /// # Errors
     /// As for [`PlanBuilder::build`].
     pub fn fixed(&self, name: &str) -> Result<Fixed, PlanError> {
-        let problem = self.problem_on("a file's")?;
+        let problem = self.sampled_problem()?;
+        if problem.is_mixed() {
+            return Err(PlanError::MixedFile);
+        }
         let (data, coefficients) = self.expected(&problem)?;
         let (data, coefficients) = (data.strides.to_vec(), coefficients.strides.to_vec());
         Ok(Fixed { name: name.to_owned(), sample: T::KIND, problem, data, coefficients })
@@ -568,15 +571,6 @@ impl<T: Sample> PlanBuilder<'_, T> {
             && shift as usize + 2 > sample.bytes() * 8
         {
             return Err(PlanError::Gain { format, shift, sample });
-        }
-        Ok(problem)
-    }
-
-    /// The problem for a device that runs one wavelet.
-    fn problem_on(&self, device: &str) -> Result<Problem, PlanError> {
-        let problem = self.sampled_problem()?;
-        if problem.is_mixed() {
-            return Err(PlanError::MixedOn { device: device.into() });
         }
         Ok(problem)
     }
@@ -603,10 +597,7 @@ impl<T> PlanBuilder<'_, T> {
         T: Sample,
     {
         let sample = T::KIND;
-        let problem = Arc::new(match device {
-            Device::Cpu { .. } => self.sampled_problem()?,
-            device => self.problem_on(&device.to_string())?,
-        });
+        let problem = Arc::new(self.sampled_problem()?);
         let exactness = match self.range {
             None => None,
             Some((low, high)) => {

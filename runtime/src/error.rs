@@ -80,12 +80,9 @@ pub enum PlanError {
         /// The setting.
         what: String,
     },
-    /// Several wavelets on a device that runs one.
-    #[error("a wavelet for each axis or level needs the CPU, but the device is {device}: choose the CPU")]
-    MixedOn {
-        /// The device.
-        device: String,
-    },
+    /// Several wavelets in an emitted file, which has one.
+    #[error("a file has one wavelet, but axes or levels have several: run a plan, or emit a file for each wavelet")]
+    MixedFile,
     /// A gain shift that leaves fewer than 2 bits of the samples.
     #[error("profile {} shifts samples by {shift} bits at every level, too many for {sample} samples", format.name())]
     Gain {

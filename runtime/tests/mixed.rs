@@ -1,7 +1,7 @@
 //! A wavelet for each axis and level: the same as plans of one level along one axis, applied by hand.
 
 use crate::support::noise;
-use lifting::{Boundary, Device, Layout, Pad, Plan, PlanError, Sample, Scheme, catalogue};
+use lifting::{Boundary, Device, Layout, Pad, Plan, PlanBuilder, PlanError, Sample, Schedule, Scheme, catalogue};
 
 fn wavelets<const N: usize>(names: [&str; N]) -> [Scheme; N] {
     names.map(|name| catalogue::find(name).unwrap())
@@ -120,20 +120,77 @@ fn adjoints_of_several_wavelets() {
     assert!((left - right).abs() <= 1e-9 * left.abs().max(1.0), "{left} {right}");
 }
 
+/// Coefficients, data, and the adjoints of real wavelets.
+fn results<T: Sample>(plan: &Plan<T>) -> [Vec<T>; 5] {
+    let data: Vec<T> = noise(plan.len(), 11);
+    let (mut coefficients, mut back) = (vec![T::default(); plan.coefficient_len()], vec![T::default(); plan.len()]);
+    plan.forward(&data, &mut coefficients).unwrap();
+    plan.inverse(&coefficients, &mut back).unwrap();
+    let mut low = vec![T::default(); plan.level_shape(1).unwrap().iter().product()];
+    plan.inverse_to(1, &coefficients, &mut low).unwrap();
+    let [mut of_forward, mut of_inverse] = [vec![T::default(); plan.len()], vec![T::default(); plan.coefficient_len()]];
+    if T::KIND.domain() == lifting::Domain::Real {
+        plan.adjoint(&coefficients, &mut of_forward).unwrap();
+        plan.inverse_adjoint(&data, &mut of_inverse).unwrap();
+    }
+    [coefficients, back, low, of_forward, of_inverse]
+}
+
+/// Bits of a plan on the interpreter and on the CPU are equal. Returns the schedules of analysis.
+fn check_device<T: Sample + PartialEq>(builder: PlanBuilder<'_, T>) -> Vec<&'static str> {
+    let [device, cpu] = [Device::Interpreter, Device::cpu()].map(|device| builder.build(&device).unwrap());
+    assert!(results(&device) == results(&cpu), "{}", device.recipe());
+    device.recipe().passes.iter().map(|pass| pass.schedule).collect()
+}
+
+#[test]
+fn devices_have_several_wavelets() {
+    let [a, b, c] = wavelets(["legall53", "dd137", "s_transform"]);
+    for shape in [[12, 22], [37, 19], [1, 9], [64, 130]] {
+        let builder = Plan::builder(&a).axis_wavelets(1, &[&b, &c]).shape(&shape).levels_per_axis(&[1, 3]);
+        check_device(builder.clone().sample::<i16>());
+        check_device(builder.clone().layout(Layout::Interleaved).sample::<i32>());
+        check_device(builder.origins(&[1, -3]).axis_order(&[0, 1]).boundary(Boundary::Zero).sample::<i64>());
+    }
+    let volume = Plan::builder(&a).axis_wavelets(1, &[&b]).axis_wavelets(2, &[&c, &a]).shape(&[6, 9, 14]).levels(2);
+    check_device(volume.clone().sample::<i16>());
+    check_device(volume.pad(Pad::Edge).sample::<i32>());
+    let tiled = Plan::builder(&b).axis_wavelets(0, &[&a]).shape(&[24, 40]).levels(2).tile(&[16, 20]);
+    check_device(tiled.sample::<i32>());
+    let [a, b] = wavelets(["cdf97", "haar"]);
+    let real = Plan::builder(&a).axis_wavelets(1, &[&b, &a]).shape(&[30, 41]).levels(2);
+    check_device(real.clone().sample::<f32>());
+    check_device(real.clone().boundary(Boundary::Zero).sample::<f64>());
+    check_device(real.sample::<lifting::f16>());
+}
+
+/// Levels whose axes have one wavelet take the schedules of a plan of it.
+#[test]
+fn levels_of_one_wavelet_are_launched_whole() {
+    let [a, b] = wavelets(["legall53", "dd137"]);
+    let builder = Plan::builder(&a).axis_wavelets(0, &[&b, &a]).axis_wavelets(1, &[&b, &a]);
+    let schedules = check_device(builder.shape(&[64, 512]).levels(3).sample::<i16>());
+    assert!(schedules.contains(&"warp"), "{schedules:?}");
+    let first = Plan::builder(&a).axis_wavelets(0, &[&b, &a]).shape(&[64, 512]).levels(2).sample::<i16>();
+    let schedules = check_device(first);
+    assert!(schedules[0] != "warp" && schedules.contains(&"warp"), "{schedules:?}");
+}
+
 #[test]
 fn settings_of_one_wavelet_are_refused() {
     let [a, b, real] = wavelets(["legall53", "dd137", "haar"]);
     let builder = Plan::builder(&a).axis_wavelets(1, &[&b]).shape(&[8, 8]).sample::<i16>();
-    let fails = |builder: lifting::PlanBuilder<'_, i16>, device: &Device, expected: &str| {
+    let fails = |builder: PlanBuilder<'_, i16>, device: &Device, expected: &str| {
         let error = builder.build(device).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     };
-    fails(builder.clone(), &Device::Interpreter, "a wavelet for each axis or level needs the CPU");
     fails(builder.clone().profile(lifting::Format::Jpeg2000), &Device::cpu(), "profile jpeg2000 describes one wavelet");
     fails(builder.clone().range(0..=255), &Device::cpu(), "a range of samples describes one wavelet");
     fails(builder.clone().axis_wavelets(0, &[&a, &real]), &Device::cpu(), "`cdf1_1` is a real wavelet");
     fails(builder.clone().axis_wavelets(2, &[&a]), &Device::cpu(), "2");
-    assert!(matches!(builder.cuda_source(132), Err(PlanError::MixedOn { .. })));
+    assert!(matches!(builder.fixed("mixed"), Err(PlanError::MixedFile)));
+    let asked = builder.clone().schedule(Schedule::WARP);
+    fails(asked, &Device::Interpreter, "the level's axes have several wavelets");
     // Each wavelet has its own border rule, which counts at each level.
     let periodic = lifting::compile("wavelet p { domain integer; boundary periodic; odd -= even[0]; }").unwrap();
     let levels = builder.axis_wavelets(1, &[&b, &periodic[0]]).levels(2);

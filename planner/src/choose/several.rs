@@ -49,6 +49,7 @@ impl Lowering<'_> {
     ) -> Result<(), ProgramError> {
         let Question { direction, level, .. } = *question;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
+        self.set_wavelet_of(level);
         if chosen.iter().take(2).any(|chosen| chosen.levels != 1) {
             // A launch for more levels takes these; a measurement may still try this one.
             if let (Ok(mut merged), [first, ..]) = (self.two_merged(question, schedule, quad), chosen) {
@@ -109,6 +110,7 @@ impl Lowering<'_> {
         let mut refusal = None;
         for (i, signal) in signals.iter().enumerate() {
             let level = level + i as u32;
+            self.set_wavelet_of(level);
             let question = Question { direction, level, order, copies: signal.array == whole.array };
             match self.all_merged(&question, schedule, *signal, whole) {
                 Ok(mut merged) => {
@@ -127,6 +129,7 @@ impl Lowering<'_> {
         for (i, gain, merged) in found {
             let takes = asked || merged.measured.unwrap_or(gain > 0.0);
             // Kernels are made only for launches that are taken.
+            self.set_wavelet_of(level + i as u32);
             match if takes { self.make(direction, &[merged.stage]) } else { Ok(()) } {
                 Ok(()) => {
                     self.merge(&mut chosen[i..], level + i as u32, merged, takes);
@@ -207,6 +210,9 @@ impl Lowering<'_> {
     fn plane(&self, order: &[usize], levels: std::ops::Range<u32>) -> Result<([usize; 2], Order), String> {
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(levels.start);
+        if !self.problem.has_one_wavelet(levels.clone()) {
+            return Err("the levels' axes have several wavelets".into());
+        }
         let [first, second] = axes[..] else {
             return Err(format!("the first level transforms {} axes, but the schedule needs two", axes.len()));
         };

@@ -43,10 +43,11 @@ pub(super) struct Built {
 
 impl Lowering<'_> {
     /// One pass an axis.
-    pub(super) fn separate(&self, question: &Question, shape: &[usize]) -> (Vec<Stage>, Cost) {
+    pub(super) fn separate(&mut self, question: &Question, shape: &[usize]) -> (Vec<Stage>, Cost) {
         let axes = self.problem.geometry.axes_at(question.level);
         let mut cost = Cost::default();
-        for i in 0..axes.len() {
+        for (i, &axis) in axes.iter().enumerate() {
+            self.set_wavelet(axis, question.level);
             cost += self.axis_cost(question, shape, &axes, i);
         }
         if axes.len() == 1 && question.copies {

@@ -130,6 +130,7 @@ impl Lowering<'_> {
                     let halves = split(shape[axis], origins[axis]);
                     let high = if halves.high > 0 { to.at(axis, halves.low) } else { to };
                     let parity = (origins[axis] & 1) as usize;
+                    self.set_wavelet(axis, level);
                     let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain, way };
                     self.pass(pass, Sites { signal: from, low, high })?;
                 }
@@ -138,6 +139,7 @@ impl Lowering<'_> {
                     let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                     let direction = Direction::Forward;
                     let span = Span::of(blocks, chosen.levels);
+                    self.set_wavelet(axes[0], level);
                     let pair = Pair { direction, level, axes, order, deep, span, extent: &shape, parity, gain };
                     self.pair(pair, Quad::new(&pair, from, low, to), (blocks, chunk))?;
                 }

@@ -105,6 +105,18 @@ impl<'a> Lowering<'a> {
 }
 
 impl Lowering<'_> {
+    /// Sets the wavelet of an axis at a level for the kernels that follow.
+    pub fn set_wavelet(&mut self, axis: usize, level: u32) {
+        self.kernels.set_wavelet(self.problem.wavelet(axis, level));
+    }
+
+    /// Sets the wavelet of a level whose axes all have the same one.
+    pub fn set_wavelet_of(&mut self, level: u32) {
+        if let Some(&axis) = self.problem.geometry.axes_at(level).first() {
+            self.set_wavelet(axis, level);
+        }
+    }
+
     /// Later launches depend on all earlier ones.
     pub fn after(&mut self) {
         self.beside = false;

@@ -175,6 +175,7 @@ impl Lowering<'_> {
                 let halves = split(extent[axis], origins[axis]);
                 let parity = (origins[axis] & 1) as usize;
                 let high = if halves.high > 0 { bands.at(axis, halves.low) } else { bands };
+                self.set_wavelet(axis, level);
                 let pass = Pass { direction, level, axis, extent, parity, gain, way };
                 self.pass(pass, Sites { signal: to, low, high }.at(along, index))
             }
@@ -182,6 +183,7 @@ impl Lowering<'_> {
                 let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                 let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                 let span = Span::of(blocks, self.problem.geometry.depth() - level);
+                self.set_wavelet(axes[0], level);
                 let pair = Pair { direction, level, axes, order, deep, span, extent, parity, gain };
                 self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (blocks, chunk))
             }
