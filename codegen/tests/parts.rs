@@ -52,7 +52,7 @@ fn equal_parts_need_no_template() {
     assert!(!text.contains("template"), "{text}");
 }
 
-/// Where text has no functions of parts, their statements stand in the kernel.
+/// Text without functions of parts has their statements in the kernel.
 #[test]
 fn other_texts_have_the_statements() {
     let kernel = prepare(kernel("small", 2));

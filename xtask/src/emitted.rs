@@ -45,6 +45,9 @@ pub struct Emitted {
 /// The representative wavelets.
 const THREE: [&str; 3] = ["dd137", "legall53", "cdf97"];
 
+/// Wavelets whose files with launches as in plans are compiled: the three, and one with a long chain of steps.
+const PLANNED: [&str; 4] = ["dd137", "legall53", "cdf97", "sym8"];
+
 /// Border rules whose kernels the record has; `--full` compiles all. Kernels for `half-symmetric` are those of
 /// asymmetric steps under `whole-symmetric`, but for an index.
 const RULES: [Boundary; 4] = [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero];
@@ -256,7 +259,7 @@ pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result
             let in_plans = if full { &samples[..] } else { stand_for_all(scheme, boundary, &samples) };
             let name = format!("{}-{boundary}", entry.name);
             let mut one = write((folder, record), &name, &request, (in_plans, full))?;
-            if THREE.contains(&entry.name) && boundary == scheme.boundary() {
+            if PLANNED.contains(&entry.name) && boundary == scheme.boundary() {
                 let (planned, recorded) = planned::write((folder, record), scheme)?;
                 one.planned = planned;
                 one.recorded.extend(recorded);

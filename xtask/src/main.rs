@@ -38,8 +38,8 @@ enum Task {
         #[arg(long)]
         only: Option<String>,
     },
-    /// Compile every emitted text with real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc. For three
-    /// wavelets, also compile the CUDA files whose launches are those of plans.
+    /// Compile every emitted text with real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc. For four
+    /// wavelets, also compile the CUDA files whose launches are those of plans, for five architectures.
     ///
     /// The registers and spills of every kernel must match xtask/registers.txt; a spill is always a failure.
     Validate {
@@ -70,7 +70,6 @@ enum Task {
     /// planner/measured/h200.json. Of the former, only images under whole-symmetric that take one launch count. Facts
     /// (name, multiprocessors, memory) come from --from; only constants are fitted. The command prints the deviations
     /// of predictions, and the constants that no launch determines.
-    /// settles.
     Fit {
         /// The measurements.
         measurements: PathBuf,

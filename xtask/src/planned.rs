@@ -51,12 +51,17 @@ pub fn write((folder, record): (&Path, &Record), scheme: &Scheme) -> Result<(Vec
     let shapes = SHAPES.map(transform);
     let how = General { count: Count::Usual, columns_first: false, tuning: &tuning };
     let any = general(&request, &how).map_err(|e| failed(&e))?.text;
+    let few = general(&request, &General { count: Count::Few, ..how }).map_err(|e| failed(&e))?.text;
     let own = fixed(&request, &shapes, &tuning).map_err(|e| failed(&e))?.text;
     let prototypes = declarations(&request, &shapes, &tuning).map_err(|e| failed(&e))?;
-    let headers = [emit::header(&request, &[&emit::CUDA]), emit::header_with(&request, &[], &prototypes)];
-    let files = ["any", "shapes"].into_iter().zip([any, own]).zip(headers);
+    let header = emit::header(&request, &[&emit::CUDA]);
+    let files = [
+        ("any", any, header.clone()),
+        ("few", few, header),
+        ("shapes", own, emit::header_with(&request, &[], &prototypes)),
+    ];
     let (mut planned, mut recorded) = (Vec::new(), Vec::new());
-    for ((kind, text), header) in files {
+    for (kind, text, header) in files {
         let name = format!("{}-planned-{kind}", scheme.name());
         let digest = record.digest(&[&text, &header]);
         if let Some(known) = record.recall(&name, &digest) {
@@ -75,7 +80,7 @@ pub fn write((folder, record): (&Path, &Record), scheme: &Scheme) -> Result<(Vec
 impl Planned {
     /// Compiles it; returns the maximum usage of its kernels, per architecture.
     pub fn compile(&self, toolchain: &Toolchain) -> Result<Vec<Usage>, String> {
-        let all = nvcc::compile(toolchain, &self.name, &self.file, Some(&self.header))?;
+        let all = nvcc::compile_for(toolchain, &self.name, &self.file, Some(&self.header), &nvcc::ARCHITECTURES)?;
         Ok(most(&self.name, &all).into_iter().map(|usage| Usage { text: self.text.clone(), ..usage }).collect())
     }
 }

@@ -3,7 +3,7 @@
 //! A text is skipped if the committed table has it, made by the same compiler. A random twentieth is compiled
 //! nevertheless.
 
-use crate::nvcc::ARCHITECTURES;
+use crate::nvcc::{ARCHITECTURES, RECORDED};
 use crate::registers::Usage;
 use crate::toolchain::{Toolchain, root, run};
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl Record {
     /// Recorded usage of a text; `None` if it is unknown, or sampled for recompilation.
     pub fn recall(&self, file: &str, digest: &str) -> Option<&[Usage]> {
         let known = self.known.get(&(file.to_owned(), digest.to_owned()))?;
-        let whole = !known.is_empty() && known.len().is_multiple_of(ARCHITECTURES.len());
+        let whole = !known.is_empty() && known.len().is_multiple_of(RECORDED.len());
         (whole && !self.is_sampled(digest)).then_some(known)
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn usages(record: &Record, texts: usize) -> Vec<Usage> {
         let of = |n: usize| {
             let text = record.digest(&[&n.to_string()]);
-            ARCHITECTURES.map(|a| Usage { text: text.clone(), registers: 7, ..Usage::new("f", &n.to_string(), a) })
+            RECORDED.map(|a| Usage { text: text.clone(), registers: 7, ..Usage::new("f", &n.to_string(), a) })
         };
         (0..texts).flat_map(of).collect()
     }

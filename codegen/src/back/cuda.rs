@@ -46,12 +46,11 @@ impl CLike for Cuda {
     }
 
     fn kernel_head(&self, kernel: &Kernel, name: &str) -> String {
-        let threads: u32 = kernel.launch.block.iter().product();
-        let blocks = match kernel.min_blocks {
-            0 => String::new(),
-            n => format!(", {n}"),
-        };
-        format!("extern \"C\" __global__ void __launch_bounds__({threads}{blocks}) {name}(")
+        format!("extern \"C\" __global__ void {} {name}(", bounds(kernel, &kernel.min_blocks.to_string()))
+    }
+
+    fn head_helper(&self) -> Option<Helper> {
+        Some(Helper::Resident)
     }
 
     fn function(&self) -> &'static str {
@@ -188,6 +187,12 @@ impl CLike for Cuda {
     fn helper_calls(&self, helper: Helper) -> Option<Helper> {
         matches!(helper, Helper::Store { element, lanes: 2.., .. } if element.bytes() == 2).then_some(Helper::Word)
     }
+}
+
+/// The attribute with a kernel's threads a block, and the resident blocks to ask the compiler for.
+pub(super) fn bounds(kernel: &Kernel, blocks: &str) -> String {
+    let threads: u32 = kernel.launch.block.iter().product();
+    format!("__launch_bounds__({threads}, {}({blocks}))", Helper::Resident.name())
 }
 
 /// Words reserved in CUDA C++, in addition to those of C.

@@ -149,6 +149,11 @@ pub trait CLike: Sync {
     /// Text before a kernel's parameters, including the parenthesis.
     fn kernel_head(&self, kernel: &Kernel, name: &str) -> String;
 
+    /// Helper that the heads of kernels call, if any.
+    fn head_helper(&self) -> Option<Helper> {
+        None
+    }
+
     /// Qualifiers of a helper function.
     fn function(&self) -> &'static str {
         "static inline"

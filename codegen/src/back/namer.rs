@@ -197,6 +197,7 @@ pub const HELPERS: &[&str] = &[
     "commit_copies",
     "allow_launch",
     "wait_launches",
+    "resident",
 ];
 
 /// Words that no Rust variable may be called: keywords, and names that the surrounding text defines.

@@ -459,7 +459,7 @@ pub enum Stmt {
         /// Body.
         body: Vec<Stmt>,
     },
-    /// Runs the body once. Where text has functions of parts, it becomes one; elsewhere its statements stand there.
+    /// Runs the body once. CUDA files make it a function; other text has its statements.
     Part {
         /// Name of the function.
         name: &'static str,

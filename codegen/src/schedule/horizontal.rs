@@ -11,7 +11,7 @@
 //! 22(1), 2011, section 4.1. Halo and slices for rows beyond shared memory are ours.
 
 use super::lift::{Arithmetic, step_value};
-use super::pass::{Along, Pass};
+use super::pass::{Along, Pass, resident};
 use super::{Direction, Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
@@ -145,7 +145,9 @@ pub fn kernel_along(
     let blocks = blocks.cast(Scalar::I64) * Expr::from(pass.lines).cast(Scalar::I64);
     let grid = [blocks, 1.into(), pass.grid_z()];
     let launch = Launch { block: [shape.threads, 1, 1], grid };
-    Ok(builder.finish(launch))
+    let mut kernel = builder.finish(launch);
+    kernel.min_blocks = resident(&steps);
+    Ok(kernel)
 }
 
 /// A slice of a row in shared memory.

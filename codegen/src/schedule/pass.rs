@@ -4,7 +4,7 @@ use super::border::within_phase;
 use super::{Arithmetic, Direction, Options, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
-use lifting_dsl::{Boundary, Phase};
+use lifting_dsl::{Boundary, Phase, Step};
 
 /// One array of a pass: a pointer, and the distances between rows and between images, in samples.
 #[derive(Clone, Copy, Debug)]
@@ -346,4 +346,19 @@ pub struct Image {
 /// Whether a position is even.
 pub fn is_even(position: Expr) -> Expr {
     position.and(Expr::i32(1)).eq_(Expr::i32(0))
+}
+
+/// Samples that a step reads.
+pub(super) fn taps(step: &Step) -> usize {
+    match step {
+        Step::Integer(s) => s.taps.len(),
+        Step::Real(s) => s.groups.iter().map(|g| g.offsets.len()).sum(),
+        Step::Scale(_) => 0,
+    }
+}
+
+/// Resident blocks to ask the compiler for, of a pass through shared memory: nvcc spills registers of long wavelets for
+/// more of them, unless one is asked for.
+pub(super) fn resident(steps: &[Step]) -> u32 {
+    (steps.len() > 64 || steps.iter().any(|step| taps(step) > 8)).into()
 }

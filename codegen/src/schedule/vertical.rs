@@ -12,7 +12,7 @@
 //! 22(1), 2011, section 4.2, Algorithm 1; cutting columns into chunks is ours.
 
 use super::lift::{Arithmetic, step_value};
-use super::pass::{Along, Image, Pass};
+use super::pass::{Along, Image, Pass, resident};
 use super::{Direction, Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
@@ -159,7 +159,9 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     let slabs = ((Expr::from(pass.lines) + (columns - 1)) / columns).cast(Scalar::I64);
     let chunks = (Expr::from(pass.parity) + Expr::from(pass.length) + (chunk - 1)) / chunk;
     let grid = [slabs * chunks.cast(Scalar::I64), 1.into(), pass.grid_z()];
-    Ok(builder.finish(Launch { block: [shape.columns, shape.threads_y, 1], grid }))
+    let mut kernel = builder.finish(Launch { block: [shape.columns, shape.threads_y, 1], grid });
+    kernel.min_blocks = resident(&steps);
+    Ok(kernel)
 }
 
 /// A slab of columns and its window in shared memory.

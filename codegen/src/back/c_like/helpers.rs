@@ -65,6 +65,8 @@ pub enum Helper {
     AllowLaunch,
     /// `wait_launches()`.
     WaitLaunches,
+    /// `resident(blocks)`, a constant of a kernel's head.
+    Resident,
 }
 
 /// [`Cache`], with an order.
@@ -158,6 +160,7 @@ impl Helper {
             Helper::WaitCopies(n) => format!("wait_copies_{n}"),
             Helper::AllowLaunch => "allow_launch".into(),
             Helper::WaitLaunches => "wait_launches".into(),
+            Helper::Resident => "resident".into(),
         }
     }
 
@@ -166,6 +169,7 @@ impl Helper {
         let comment: String = self.comment(own.is_some()).lines().map(|line| format!("// {line}\n")).collect();
         let kind = match self {
             Helper::MirrorFar => d.called_function().to_owned(),
+            Helper::Resident => "static __host__ __device__ constexpr".into(),
             Helper::Load { hint: Hint::ReadOnlyIf, .. } | Helper::Store { hint: Hint::KeptIf, .. } => {
                 format!("template <bool IS>\n{}", d.function())
             }
@@ -219,6 +223,11 @@ impl Helper {
                 "Where launches overlap: the next one may begin when all blocks of this one have called this.".into()
             }
             Helper::WaitLaunches => "Waits until all earlier launches have ended and their results can be read.".into(),
+            Helper::Resident => {
+                "Resident blocks to ask the compiler for (0: as it likes); fewer for Blackwell, whose code needs more\n\
+                 registers."
+                    .into()
+            }
         }
     }
 
@@ -258,6 +267,7 @@ impl Helper {
             Helper::CommitCopies | Helper::WaitCopies(_) | Helper::AllowLaunch | Helper::WaitLaunches => {
                 ("void", String::new())
             }
+            Helper::Resident => (int, format!("{int} blocks")),
         }
     }
 
@@ -311,6 +321,7 @@ impl Helper {
                 format!("    for (int i = 0; i < {lanes}; ++i) to[i] = i < valid ? from[i] : ({})0;\n", d.type_name(s))
             }
             Helper::CommitCopies | Helper::WaitCopies(_) | Helper::AllowLaunch | Helper::WaitLaunches => String::new(),
+            Helper::Resident => "    return blocks;\n".into(),
         }
     }
 }

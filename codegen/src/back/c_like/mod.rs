@@ -16,6 +16,7 @@ mod parts;
 mod steps;
 
 use super::Unsupported;
+use super::cuda::bounds;
 use super::dialect::{CLike, Dialect, Memory};
 use super::facts::{Facts, assigned_in};
 use super::namer::{C_RESERVED, HELPERS, Namer};
@@ -150,9 +151,9 @@ pub fn write_templates(
     Ok((helpers, texts))
 }
 
-/// Titles of the functions of lifting steps, and of those of parts, in files of templates.
+/// Title of the functions of lifting steps in files of templates.
 pub const STEPS: &str = "Lifting steps";
-/// As [`STEPS`].
+/// Title of the functions of parts in files of templates.
 pub const PARTS: &str = "Parts of kernels";
 
 /// The type of pointers to samples that other launches may still write.
@@ -275,6 +276,7 @@ impl<'a> Writer<'a> {
             }
             self.params.push(name);
         }
+        self.helpers.extend(d.head_helper());
         let head = match self.template {
             Some(template) => self.template_head(template, name),
             None => d.kernel_head(self.kernel, name),
@@ -309,19 +311,12 @@ impl<'a> Writer<'a> {
         let kind = |value: Literal| if value.scalar() == Scalar::Bool { "bool" } else { "int" };
         let consts = self.kernel.consts.iter().zip(&self.consts);
         let consts: Vec<String> = consts.map(|(c, name)| format!("{} {name}", kind(c.value))).collect();
-        let threads: u32 = self.kernel.launch.block.iter().product();
-        let blocks = match (&template.min_blocks, self.kernel.min_blocks) {
-            (Some(blocks), _) => format!(", {}", self.plain(blocks).text),
-            (None, 0) => String::new(),
-            (None, n) => format!(", {n}"),
-        };
-        match consts.is_empty() {
-            true => format!("extern \"C\" __global__ void __launch_bounds__({threads}{blocks}) {name}("),
-            false => format!(
-                "template <{}>\n__global__ void __launch_bounds__({threads}{blocks}) {name}(",
-                consts.join(", ")
-            ),
+        if consts.is_empty() {
+            return self.dialect.kernel_head(self.kernel, name);
         }
+        let fixed = || self.kernel.min_blocks.to_string();
+        let blocks = template.min_blocks.as_ref().map_or_else(fixed, |blocks| self.plain(blocks).text);
+        format!("template <{}>\n__global__ void {} {name}(", consts.join(", "), bounds(self.kernel, &blocks))
     }
 
     fn block(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {

@@ -21,7 +21,7 @@ const MOST: usize = 20;
 /// The fewest lines of a function.
 const LEAST: usize = 2;
 
-/// What a part uses from outside.
+/// A value or place outside a part that its statements use.
 #[derive(Clone, PartialEq)]
 enum Argument {
     /// A value, computed before the call.
@@ -208,7 +208,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Calls the function of a part; its statements stand here if it has none.
+    /// Calls the function of a part; without one, writes its statements.
     pub(super) fn part(&mut self, name: &str, doc: &str, body: &[Stmt]) -> Result<(), Unsupported> {
         if self.parts.is_none() {
             return self.statements(body);

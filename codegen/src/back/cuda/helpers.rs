@@ -41,6 +41,12 @@ pub(super) fn body(h: Helper) -> Option<String> {
         Helper::WaitCopies(n) => instruction(800, &format!("cp.async.wait_group {n};")),
         Helper::AllowLaunch => instruction(900, "griddepcontrol.launch_dependents;"),
         Helper::WaitLaunches => instruction(900, "griddepcontrol.wait;"),
+        Helper::Resident => "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000\n    \
+             return blocks > 1 ? blocks - 1 : 1;\n\
+             #else\n    \
+             return blocks;\n\
+             #endif\n"
+            .into(),
         _ => return None,
     })
 }

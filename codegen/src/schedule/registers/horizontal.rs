@@ -49,6 +49,9 @@ impl Shape {
 
 const NAME: &str = "horizontal_registers";
 
+/// Steps on several strips of doubles beyond which nvcc spills some for more resident blocks, unless one is asked for.
+const MOST_ACTIONS: usize = 5;
+
 /// Whether a kernel exists for this scheme and shape.
 ///
 /// # Errors
@@ -186,7 +189,8 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let blocks = (groups * Expr::from(pass.lines).cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
     let grid = [blocks, 1.into(), pass.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
-    kernel.min_blocks = axis.min_blocks();
+    let is_long = together > 1 && arith.work == Scalar::F64 && axis.actions.len() > MOST_ACTIONS;
+    kernel.min_blocks = axis.min_blocks().max(is_long.into());
     Ok(kernel)
 }
 

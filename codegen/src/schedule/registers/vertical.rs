@@ -62,6 +62,11 @@ impl Shape {
 const MAX_MULTIPROCESSORS: u32 = 1024;
 const NAME: &str = "vertical_registers";
 
+/// Registers of a delay line of reals: beyond the first number nvcc spills some for more resident blocks unless one is
+/// asked for, beyond the second in any case. No wavelet of the catalogue spills integers.
+const LONG_OF_REALS: i64 = 36;
+const MOST_OF_REALS: i64 = 132;
+
 /// Whether a kernel exists for this scheme and shape.
 ///
 /// # Errors
@@ -91,8 +96,9 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
     }
     let halo = Halo::of(&axis.actions, options.boundary);
     let descent = Descent::new(axis, &halo, options.boundary, border, arith, columns);
-    if descent.registers > MAX_REGISTERS {
-        return Err(refuse("registers a thread for the delay line", descent.registers, MAX_REGISTERS));
+    let most = if arith.work.is_float() { MOST_OF_REALS } else { MAX_REGISTERS };
+    if descent.registers > most {
+        return Err(refuse("registers a thread for the delay line", descent.registers, most));
     }
     Ok((line, descent))
 }
@@ -168,7 +174,8 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let chunks = (pairs + chunk.clone() - 1) / chunk;
     let grid = [strips, chunks, pass.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, warps, 1], grid });
-    kernel.min_blocks = axis.min_blocks();
+    let is_long = arith.work.is_float() && descent.registers > LONG_OF_REALS;
+    kernel.min_blocks = axis.min_blocks().max(is_long.into());
     Ok(kernel)
 }
 

@@ -42,12 +42,13 @@ pub use schedule::Schedule;
 pub use shape::Shape;
 
 use super::level::{Axis, Border, Held, Params, check_columns, check_warps, is_symmetric};
+use super::pass::taps;
 use super::shape::unfit;
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::Scalar;
 use crate::window::Halo;
-use lifting_dsl::{Boundary, Scheme, Step};
+use lifting_dsl::{Boundary, Scheme};
 
 /// Maximum registers for a thread's samples. Addresses and arithmetic take up to 130 more; a thread has 255.
 const MAX_REGISTERS: i64 = 104;
@@ -181,15 +182,6 @@ fn check_pairs(
 /// Whether the halo is short enough for packed unaligned rows to gain.
 fn is_short(halo: &Halo) -> bool {
     halo.pairs() <= SHORT_HALO
-}
-
-/// Samples that a step reads.
-fn taps(step: &Step) -> usize {
-    match step {
-        Step::Integer(s) => s.taps.len(),
-        Step::Real(s) => s.groups.iter().map(|g| g.offsets.len()).sum(),
-        Step::Scale(_) => 0,
-    }
 }
 
 /// 32-bit registers that a value takes.
