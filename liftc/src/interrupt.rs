@@ -40,6 +40,11 @@ pub fn install() -> io::Result<()> {
     use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let signals: Vec<i32> =
         [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGBUS].into_iter().filter(|&s| !is_ignored(s)).collect();
+    if signals.contains(&SIGBUS) {
+        // The standard library's handler, which the new one would call first, ends the program without a word.
+        // SAFETY: no other thread runs yet, and the default action needs no code.
+        unsafe { libc::signal(SIGBUS, libc::SIG_DFL) };
+    }
     let mut signals = signal_hook::iterator::Signals::new(signals)?;
     // With a handler, exceeding the file size limit is an error like a full disk, and does not end the program.
     let unused = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));

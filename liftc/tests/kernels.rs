@@ -5,7 +5,8 @@ use crate::common::Bench;
 /// Names of the kernels in a text.
 fn names(text: &str) -> Vec<String> {
     let heads = text.split("extern \"C\" __global__").skip(1);
-    heads.map(|head| head.split('(').nth(1).and_then(|h| h.split_whitespace().last()).unwrap().to_owned()).collect()
+    let name = |head: &str| head.split_once(")) ")?.1.split_once('(').map(|(name, _)| name.to_owned());
+    heads.map(|head| name(head).unwrap()).collect()
 }
 
 #[test]

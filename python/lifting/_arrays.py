@@ -8,9 +8,12 @@ import numpy as np
 from ._lifting import LiftingError
 
 
-def aligned(array):
-    """The array, or a copy of a NumPy array that begins between two samples, as arrays from networks and files may."""
-    return np.require(array, requirements="A") if isinstance(array, np.ndarray) else array
+def native(array):
+    """The array, or a copy of a NumPy array that begins between two samples or has the other byte order, as arrays from
+    networks and files may."""
+    if not isinstance(array, np.ndarray):
+        return array
+    return np.require(array, array.dtype if array.dtype.isnative else array.dtype.newbyteorder("="), "A")
 
 
 def numbers(array):

@@ -39,7 +39,9 @@ def encode(
             f"an image must have integers and two or three axes, not {image.ndim} of {image.dtype}: "
             "use (height, width) or (height, width, components)"
         )
-    if image.size and not -(2**31) <= int(image.min()) <= int(image.max()) < 2**31:
+    if not image.size:
+        raise LiftingError(f"an image of shape {image.shape} has no samples")
+    if not -(2**31) <= int(image.min()) <= int(image.max()) < 2**31:
         raise LiftingError("samples out of range: at most 16 bits are allowed")
     targets = {name: value for name, value in [("psnr", psnr), ("bpp", bpp), ("quality", quality)] if value is not None}
     if len(targets) > 1:

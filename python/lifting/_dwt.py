@@ -64,7 +64,7 @@ def as_samples(data, on_gpu=False):
     if array.dtype == np.dtype("object") and array.ndim:
         array = _arrays.numbers(array)
     array = array.astype(check_dtype(array), copy=False)
-    return _arrays.aligned(array)
+    return _arrays.native(array)
 
 
 def per_axis(given, axes, single, what):
@@ -289,21 +289,19 @@ def dwt_max_level(data_len, filter_len):
     >>> dwt_max_level(1000, "sym5"), dwt_max_level(1000, 10)
     (6, 6)
     """
-    if isinstance(filter_len, Wavelet):
-        filter_len = filter_len.dec_len
-    elif isinstance(filter_len, str):
+    if isinstance(filter_len, str) or hasattr(filter_len, "filter_bank"):
         filter_len = as_wavelet(filter_len).dec_len
     elif not (isinstance(filter_len, Number) and filter_len % 1 == 0):
         raise ValueError("a filter length must be an integer, or a wavelet")
     if filter_len < 2:
         raise ValueError(f"invalid filter length {filter_len}: it must be at least 2")
-    if data_len < 0:
-        raise ValueError(f"invalid data length {data_len}: it must be at least 0")
     return max_level(int(data_len), int(filter_len))
 
 
 def max_level(data_len, filter_len):
     """⌊log₂(data_len/(filter_len − 1))⌋, at least 0."""
+    if data_len < 0:
+        raise ValueError(f"invalid data length {data_len}: it must be at least 0")
     return max(0, (data_len // (filter_len - 1)).bit_length() - 1)
 
 
@@ -313,7 +311,7 @@ def dwt_coeff_len(data_len, filter_len, mode):
     >>> dwt_coeff_len(9, "db2", "symmetric"), dwt_coeff_len(9, 4, "periodization")
     (6, 5)
     """
-    if isinstance(filter_len, (str, Wavelet)):
+    if isinstance(filter_len, str) or hasattr(filter_len, "filter_bank"):
         filter_len = as_wavelet(filter_len).dec_len
     if data_len < 1:
         raise ValueError(f"invalid data length {data_len}: it must be at least 1")
@@ -507,6 +505,8 @@ def pad(x, pad_widths, mode):
 
 def _pad_axis(x, axis, before, behind, mode):
     n = x.shape[axis]
+    if n + before + behind > np.iinfo(np.intp).max // max(1, x.itemsize):
+        raise ValueError(f"widths ({before}, {behind}) are too large for an array")
     if mode == Modes.periodization and n % 2:
         x = np.concatenate([x, np.take(x, [n - 1], axis)], axis)
         n += 1

@@ -280,13 +280,14 @@ class Plan:
         if library is None:
             library, source = _arrays.library(self._none), np.asarray(source).astype(self.dtype)
         if isinstance(source, np.ndarray):
-            source = _arrays.numbers(source).astype(self.dtype) if source.dtype == object else _arrays.aligned(source)
+            source = _arrays.numbers(source).astype(self.dtype) if source.dtype == object else _arrays.native(source)
         self._check(library, source)
         if self._is_empty:
             return self._empty(library, name, source, out, shape)
         if library.on_device(source):
             return self._on_device(library, name, source, out, shape, level, stream)
         if out is None:
+            self._check_shape(name, source)
             target = library.empty(shape, self.dtype, source)
             self._native.run(name, self._view(library, source), self._view(_arrays.library(target), target), level)
             return library.finished(target)
@@ -339,6 +340,15 @@ class Plan:
         if self._wire is not None and isinstance(array, np.ndarray):
             return array.view(self._wire)
         return library.view(array)
+
+    def _check_shape(self, name, source):
+        """Checks the shape before results are allocated."""
+        of_data = name in ("forward", "inverse_adjoint")
+        expected = list(self.shape if of_data else self.coefficient_shape)
+        found = list(getattr(source, "shape", expected))
+        if found != expected:
+            what = "data" if of_data else "coefficients"
+            raise LiftingError(f"the {what} must have shape {expected}, but the array has {found}")
 
     def _check(self, library, array):
         if isinstance(array, np.ndarray) and array.dtype == self.dtype:

@@ -317,3 +317,31 @@ def test_errors_are_pythons():
             continue
         for foreign in ("liftc", "::", "Device", "Pad", "Schedule", "`.", "--", "&slice", "Rust"):
             assert foreign not in text, f"{number}: {text}"
+
+
+def test_arrays_of_the_other_byte_order():
+    """Plans take them as all other functions do."""
+    data = np.arange(64.0).reshape(8, 8)
+    plan = lifting.Plan((8, 8), "cdf97", dtype="float64")
+    assert (plan.forward(data.astype(">f8")) == plan.forward(data)).all()
+
+
+def test_shapes_are_checked_before_results_are_allocated():
+    with pytest.raises(lifting.LiftingError, match="the data must have shape"):
+        lifting.Plan((200_000, 200_000), "cdf97").forward(np.zeros((4, 4), "f4"))
+
+
+def test_lengths_and_widths():
+    class Other:
+        """A wavelet of PyWavelets' class."""
+
+        name, filter_bank = "db2", lifting.Wavelet("db2").filter_bank
+
+    assert lifting.dwt_max_level(64, Other()) == lifting.dwt_max_level(64, "db2") == 4
+    assert lifting.dwt_coeff_len(64, Other(), "zero") == 33
+    with pytest.raises(ValueError, match="invalid data length -5"):
+        lifting.dwtn_max_level((-5, 8), "db2")
+    with pytest.raises(ValueError, match="too large"):
+        lifting.pad(np.zeros(3), 2**62, "zero")
+    with pytest.raises(lifting.LiftingError, match="has no samples"):
+        lifting.encode(np.zeros((0, 8), "uint8"))

@@ -6,7 +6,7 @@ use crate::media::{self, Array, Ask, Data, Origin, PREMULTIPLIED, Samples, shape
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::note;
 use crate::{warn, wavelet};
-use lifting::Domain;
+use lifting::{Domain, GeometryError, PlanError};
 use lifting_codec::block::Passes;
 use lifting_codec::{Codec, CodecBuilder, CodecError, Image, Target};
 use std::path::Path;
@@ -89,10 +89,14 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     }
     if request.lossless && !array.lost.is_empty() {
         let text = format!("cannot be encoded without loss: {}", array.lost.join("; "));
-        return Err(input(text).at(&place).help(
-            "set a quality, as in --quality 100, or encode an array of all channels: \
-             np.save('a.npy', tifffile.imread('a.tif'))",
-        ));
+        let quality = "set a quality, as in --quality 100";
+        let is_tiff = matches!(&array.origin, Origin::Image { format, .. } if format == "tiff");
+        return Err(input(text).at(&place).help(match is_tiff {
+            true => {
+                format!("{quality}, or encode an array of all channels: np.save('a.npy', tifffile.imread('a.tif'))")
+            }
+            false => quality.into(),
+        }));
     }
     let mut notes: Vec<String> = Some(array.remarks()).filter(|text| !text.is_empty()).into_iter().collect();
     let asked = request.colour == ColourArg::None;
@@ -122,6 +126,9 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
             }
             CodecError::TooGood { .. } => Some("use an integer wavelet without --psnr, which is lossless"),
             CodecError::Tile { .. } => Some("use other sides with --tile, or fewer levels with -l"),
+            CodecError::Plan(PlanError::Geometry(GeometryError::OddPeriodic { .. })) => {
+                Some("use a wavelet that is not periodic, such as -w cdf97: `liftc list` shows border rules")
+            }
             CodecError::Plan(_) => Some("use another wavelet, or fewer levels with -l"),
             _ => None,
         };

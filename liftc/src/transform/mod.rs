@@ -206,7 +206,7 @@ fn no_plan(error: &PlanError) -> Failure {
         PlanError::Geometry(GeometryError::OddPeriodic { axis, length, level, .. }) => {
             let at = if *level == 0 { String::new() } else { format!(" after {level} levels") };
             input(format!("axis {axis} has {length} samples{at}, and the border rule `periodic` needs an even number"))
-                .help(format!("{pad}, or use --boundary whole-symmetric"))
+                .help(pad)
         }
         PlanError::NotAMultiple { format, axis, length, multiple } => {
             let format = format.name();
