@@ -257,7 +257,8 @@ def test_scratch_is_bounded():
         "for n in range(200):\n"
         "    lifting.idwt(None, lifting.dwt(numpy.zeros(1_000_000 + 2 * n, 'float32'), 'db2')[1], 'db2')\n"
     )
-    assert peak(program) < 450
+    # 440 to 470 by the allocator's luck; without a bound, 200 plans would have 4 MB each beside 150.
+    assert peak(program) < 550
 
 
 def test_short_memory_is_an_error():
