@@ -443,6 +443,8 @@ fn truncated_tiffs_and_dicom_are_named() {
     bench.write("a.tif", &file).run("encode a.tif -o a.lpc -l 0").ok();
     let said = format!("strip 2 of 2 ends at byte {}, but the file has {} bytes", file.len(), file.len() - 100);
     bench.write("a.tif", &file[..file.len() - 100]).run("encode a.tif -o b.lpc").fails(1, &said);
+    let said = "is cut short: the TIFF refers to data beyond its 40 bytes";
+    bench.write("a.tif", &file[..40]).run("encode a.tif -o b.lpc").fails(1, said);
     let mut dicom = vec![0; 300];
     dicom[128..132].copy_from_slice(b"DICM");
     bench.write("a.dcm", &dicom).run("encode a.dcm -o b.lpc").fails(1, "a.dcm: is a DICOM file, which is not read");

@@ -7,7 +7,7 @@ use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use ::tiff::encoder::{TiffEncoder, TiffKind};
 use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError, TiffResult, TiffUnsupportedError};
-use std::io::{BufRead, Cursor, Read, Seek, SeekFrom};
+use std::io::{BufRead, Cursor, ErrorKind, Read, Seek, SeekFrom};
 
 /// Whether a file with these first bytes is a TIFF.
 pub fn is(magic: &[u8]) -> bool {
@@ -315,6 +315,9 @@ fn undecodable(error: &TiffError, bytes: u64, most: u64) -> Failure {
     match error {
         TiffError::LimitsExceeded => too_large(bytes, most),
         TiffError::UnsupportedError(e) => unsupported(e),
+        TiffError::IoError(e) if e.kind() == ErrorKind::UnexpectedEof => {
+            input(format!("is cut short: the TIFF refers to data beyond its {bytes} bytes"))
+        }
         e => input(format!("the picture cannot be decoded: {}", words(e))),
     }
 }
