@@ -166,11 +166,6 @@ impl<'a> Kernels<'a> {
         Kernels { scheme, boundary, gain, doubled_ends: false, tuning, known: Vec::new(), made: Vec::new() }
     }
 
-    /// Sets the wavelet of the kernels to get next.
-    pub fn set_wavelet(&mut self, (scheme, boundary): (&'a Scheme, Boundary)) {
-        (self.scheme, self.boundary) = (scheme, boundary);
-    }
-
     /// Index of a kernel, made on first use.
     pub fn get(&mut self, key: Key) -> Result<usize, ProgramError> {
         let wavelet = (self.scheme, self.boundary);

@@ -229,6 +229,7 @@ impl Lowering<'_> {
         if pair.extent.contains(&0) {
             return Ok(());
         }
+        self.set_wavelet(pair.axes[0], pair.level);
         let (reads, writes): (&[View], &[View]) = match pair.direction {
             Direction::Forward => (&[quad.signal], &quad.bands),
             Direction::Inverse => (&quad.bands, &[quad.signal]),

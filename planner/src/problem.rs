@@ -97,12 +97,19 @@ impl Problem {
         own.map_or((&self.scheme, self.boundary), |own| (&own.scheme, own.boundary))
     }
 
-    /// Whether all transformed axes have the same wavelet at these levels.
-    pub(crate) fn has_one_wavelet(&self, levels: Range<u32>) -> bool {
+    /// Checks that all transformed axes have the same wavelet at these levels, as launches over several axes need.
+    ///
+    /// # Errors
+    /// The reason for a refusal, if they differ.
+    pub(crate) fn check_one_wavelet(&self, levels: Range<u32>) -> Result<(), String> {
+        let whose = if levels.len() == 1 { "the level's" } else { "the levels'" };
         let at = |level: u32| self.geometry.axes_at(level).into_iter().map(move |axis| self.wavelet(axis, level));
         let mut all = levels.flat_map(at);
         let first = all.next();
-        !self.is_mixed() || all.all(|wavelet| Some(wavelet) == first)
+        match !self.is_mixed() || all.all(|wavelet| Some(wavelet) == first) {
+            true => Ok(()),
+            false => Err(format!("{whose} axes have several wavelets")),
+        }
     }
 
     /// Checks that the problem has an adjoint.

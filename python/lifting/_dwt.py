@@ -289,13 +289,18 @@ def dwt_max_level(data_len, filter_len):
     >>> dwt_max_level(1000, "sym5"), dwt_max_level(1000, 10)
     (6, 6)
     """
-    if isinstance(filter_len, str) or hasattr(filter_len, "filter_bank"):
-        filter_len = as_wavelet(filter_len).dec_len
-    elif not (isinstance(filter_len, Number) and filter_len % 1 == 0):
+    filter_len = _filter_length(filter_len)
+    if not (isinstance(filter_len, Number) and filter_len % 1 == 0):
         raise ValueError("a filter length must be an integer, or a wavelet")
     if filter_len < 2:
         raise ValueError(f"invalid filter length {filter_len}: it must be at least 2")
     return max_level(int(data_len), int(filter_len))
+
+
+def _filter_length(given):
+    """The length of a wavelet's filters, or what is given instead of a wavelet."""
+    is_wavelet = isinstance(given, str) or hasattr(given, "filter_bank")
+    return as_wavelet(given).dec_len if is_wavelet else given
 
 
 def max_level(data_len, filter_len):
@@ -311,8 +316,7 @@ def dwt_coeff_len(data_len, filter_len, mode):
     >>> dwt_coeff_len(9, "db2", "symmetric"), dwt_coeff_len(9, 4, "periodization")
     (6, 5)
     """
-    if isinstance(filter_len, str) or hasattr(filter_len, "filter_bank"):
-        filter_len = as_wavelet(filter_len).dec_len
+    filter_len = _filter_length(filter_len)
     if data_len < 1:
         raise ValueError(f"invalid data length {data_len}: it must be at least 1")
     if filter_len < 1:

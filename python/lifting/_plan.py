@@ -15,6 +15,8 @@ _DTYPES = {"float16": "f16", "float32": "f32", "float64": "f64", "int16": "i16",
 _DTYPES |= {"bfloat16": "bf16", "complex64": "f32", "complex128": "f64"}
 #: Conditions of borders above which plans warn, and above which they refuse.
 _WARNS, _REFUSES = 100, 1e4
+#: Operations on data; the others are on coefficients.
+_OF_DATA = ("forward", "inverse_adjoint")
 _NAMES = {short: name for name, short in _DTYPES.items() if not name.startswith("complex")}
 
 
@@ -305,7 +307,7 @@ class Plan:
 
     def _empty(self, library, name, source, out, shape):
         """The result of a plan whose batch has no elements."""
-        expected = self.shape if name in ("forward", "inverse_adjoint") else self.coefficient_shape
+        expected = self.shape if name in _OF_DATA else self.coefficient_shape
         for array, wanted in ((source, expected), (out, shape)):
             if array is not None and tuple(array.shape) != tuple(wanted):
                 raise LiftingError(f"an array of shape {tuple(wanted)} is needed, not {tuple(array.shape)}")
@@ -343,7 +345,7 @@ class Plan:
 
     def _check_shape(self, name, source):
         """Checks the shape before results are allocated."""
-        of_data = name in ("forward", "inverse_adjoint")
+        of_data = name in _OF_DATA
         expected = list(self.shape if of_data else self.coefficient_shape)
         found = list(getattr(source, "shape", expected))
         if found != expected:

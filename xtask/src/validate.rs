@@ -72,7 +72,8 @@ pub fn run(options: &Options) -> Result<(), String> {
         }
     });
     let mut usages: Vec<Usage> = usages.into_inner().expect("no worker panics");
-    let compiled = usages.len();
+    let is_recorded = |u: &Usage| RECORDED.iter().any(|a| u.architecture.ends_with(a));
+    let compiled = usages.iter().filter(|u| is_recorded(u)).count();
     usages.extend(all.iter().flat_map(|one| one.recorded.iter().cloned()));
     let mut errors = errors.into_inner().expect("no worker panics");
     for u in usages.iter().filter(|u| u.spills > 0) {
@@ -82,7 +83,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         errors.sort();
         return Err(errors.join("\n"));
     }
-    usages.retain(|u| RECORDED.iter().any(|a| u.architecture.ends_with(a)));
+    usages.retain(is_recorded);
     let kernels = usages.len();
     compare(usages, options)?;
     println!(

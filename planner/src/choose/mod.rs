@@ -108,8 +108,6 @@ impl Lowering<'_> {
         };
         // Passes over several axes lift all with one wavelet.
         self.set_wavelet_of(level);
-        let has_one = self.problem.has_one_wavelet(level..level + 1);
-        let several = || "the level's axes have several wavelets".to_owned();
         let mut refused = Vec::new();
         let mut ways: Vec<Route> = Vec::new();
         let (mut case, mut measured) = (None, None);
@@ -123,8 +121,7 @@ impl Lowering<'_> {
         let is_wanted = |schedule| wanted == Schedule::Auto || wanted == Schedule::Launch(schedule);
         let schedules: Vec<_> = self.schedules(Extent::Plane).filter(|&schedule| is_wanted(schedule)).collect();
         if !schedules.is_empty() {
-            let both = if has_one { self.both(question, &shape, &schedules, &quad) } else { Err(several()) };
-            match both {
+            match self.both(question, &shape, &schedules, &quad) {
                 Ok(Ok(both)) => {
                     ways.extend(both.ways.into_iter().map(launch));
                     refused = both.refused;
@@ -139,9 +136,7 @@ impl Lowering<'_> {
         }
         let axes = self.problem.geometry.axes_at(level).len();
         for schedule in self.schedules(Extent::Volume) {
-            if !has_one && wanted == Schedule::Launch(schedule) {
-                refused.push(Refused { schedule: wanted, reason: several() });
-            } else if has_one && is_wanted(schedule) && (axes > 2 || wanted != Schedule::Auto) {
+            if is_wanted(schedule) && (axes > 2 || wanted != Schedule::Auto) {
                 match self.volumes(question, &shape, schedule, measured.and_then(Way::shape), &quad) {
                     Ok(found) => ways.extend(found.into_iter().map(launch)),
                     Err(reason) => refused.push(Refused { schedule: Schedule::Launch(schedule), reason }),
@@ -149,12 +144,10 @@ impl Lowering<'_> {
             }
         }
         let is_lattice = self.kernels.scheme.lattice().is_some();
-        if !has_one && wanted == Schedule::Lattice {
-            refused.push(Refused { schedule: wanted, reason: several() });
-        } else if has_one && (wanted == Schedule::Lattice || wanted == Schedule::Auto && is_lattice) {
+        if wanted == Schedule::Lattice || wanted == Schedule::Auto && is_lattice {
             match self.lattice(question, &shape) {
                 Ok((stages, cost)) => ways.push(route(stages, Way::Lattice, cost)),
-                Err(e) => refused.push(Refused { schedule: Schedule::Lattice, reason: e.to_string() }),
+                Err(reason) => refused.push(Refused { schedule: Schedule::Lattice, reason }),
             }
         }
         match wanted {

@@ -210,9 +210,7 @@ impl Lowering<'_> {
     fn plane(&self, order: &[usize], levels: std::ops::Range<u32>) -> Result<([usize; 2], Order), String> {
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(levels.start);
-        if !self.problem.has_one_wavelet(levels.clone()) {
-            return Err("the levels' axes have several wavelets".into());
-        }
+        self.problem.check_one_wavelet(levels.clone())?;
         let [first, second] = axes[..] else {
             return Err(format!("the first level transforms {} axes, but the schedule needs two", axes.len()));
         };

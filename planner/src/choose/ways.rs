@@ -57,13 +57,15 @@ impl Lowering<'_> {
     }
 
     /// One pass an axis, by blocks of whole vectors.
-    pub(super) fn lattice(&self, question: &Question, shape: &[usize]) -> Result<(Vec<Stage>, Cost), ScheduleError> {
+    pub(super) fn lattice(&self, question: &Question, shape: &[usize]) -> Result<(Vec<Stage>, Cost), String> {
+        self.problem.check_one_wavelet(question.level..question.level + 1)?;
         let axes = self.problem.geometry.axes_at(question.level);
         let innermost = innermost(question.order, self.problem.geometry.shape());
         let mut cost = Cost::default();
         for (i, &axis) in axes.iter().enumerate() {
             let along = if Some(axis) == innermost { Along::Row } else { Along::Column };
-            let block = self.kernels.vectors(Sides::both(self.sample), along, shape[axis])?;
+            let block =
+                self.kernels.vectors(Sides::both(self.sample), along, shape[axis]).map_err(|e| e.to_string())?;
             cost +=
                 self.model().lattice(question.direction, shape.iter().product(), along, block, self.sides(&axes, i));
         }
@@ -95,6 +97,7 @@ impl Lowering<'_> {
         quad: &impl Fn(&Self, usize, usize, &Pair) -> Quad,
     ) -> Result<Result<Both, Vec<Refused>>, String> {
         let Question { direction, level, order, copies } = *question;
+        self.problem.check_one_wavelet(level..level + 1)?;
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
         let x = innermost(order, geometry.shape()).ok_or("the array has a single sample")?;
@@ -229,6 +232,7 @@ impl Lowering<'_> {
         quad: &impl Fn(&Self, usize, usize, &Pair) -> Quad,
     ) -> Result<Vec<(Vec<Stage>, Shape, Cost)>, String> {
         let Question { direction, level, order, copies } = *question;
+        self.problem.check_one_wavelet(level..level + 1)?;
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
         let [x, y, z] = axes[..] else {

@@ -139,7 +139,6 @@ impl Lowering<'_> {
                     let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                     let direction = Direction::Forward;
                     let span = Span::of(blocks, chosen.levels);
-                    self.set_wavelet(axes[0], level);
                     let pair = Pair { direction, level, axes, order, deep, span, extent: &shape, parity, gain };
                     self.pair(pair, Quad::new(&pair, from, low, to), (blocks, chunk))?;
                 }

@@ -107,7 +107,7 @@ impl<'a> Lowering<'a> {
 impl Lowering<'_> {
     /// Sets the wavelet of an axis at a level for the kernels that follow.
     pub fn set_wavelet(&mut self, axis: usize, level: u32) {
-        self.kernels.set_wavelet(self.problem.wavelet(axis, level));
+        (self.kernels.scheme, self.kernels.boundary) = self.problem.wavelet(axis, level);
     }
 
     /// Sets the wavelet of a level whose axes all have the same one.

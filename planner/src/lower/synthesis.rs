@@ -183,7 +183,6 @@ impl Lowering<'_> {
                 let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                 let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                 let span = Span::of(blocks, self.problem.geometry.depth() - level);
-                self.set_wavelet(axes[0], level);
                 let pair = Pair { direction, level, axes, order, deep, span, extent, parity, gain };
                 self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (blocks, chunk))
             }
