@@ -41,6 +41,7 @@ pub struct Codec {
     order: Order,
     block: [usize; 2],
     colour: bool,
+    component_axis: bool,
     pub(crate) fitted: bool,
     pub(crate) device: Device,
     pub(crate) coder: Option<Arc<BlockCoder>>,
@@ -77,6 +78,7 @@ impl Codec {
             order: Passes::Two.into(),
             block: [block::MAX_SIDE; 2],
             colour: true,
+            component_axis: false,
             fitted: false,
             device: Device::cpu(),
             coder: None,
@@ -218,6 +220,11 @@ impl CodecBuilder {
 }
 
 impl Codec {
+    /// Sets whether streams of one component record that the array had an axis for it: (height, width, 1).
+    pub fn component_axis(self, component_axis: bool) -> Codec {
+        Codec { component_axis, ..self }
+    }
+
     /// Encodes a picture.
     ///
     /// # Errors
@@ -358,12 +365,13 @@ impl Codec {
 
     pub(crate) fn header(&self, format: &Format, tile: [usize; 2], quantisers: Option<Vec<Quantiser>>) -> Header {
         let Format { height, width, components, bits, signed } = *format;
-        let Codec { levels, layers, order, block, .. } = *self;
+        let Codec { levels, layers, order, block, component_axis, .. } = *self;
         let (colour, scheme) = (self.colour_of(components), self.scheme.clone());
         Header {
             height,
             width,
             components,
+            component_axis: component_axis && components == 1,
             bits,
             signed,
             colour,

@@ -36,7 +36,8 @@ const TEXT: u8 = 4;
 const QUANTISED: u8 = 8;
 const TABLES: u8 = 16;
 const FAST: u8 = 32;
-const ALL_FLAGS: u8 = 63;
+const COMPONENT_AXIS: u8 = 64;
+const ALL_FLAGS: u8 = 127;
 
 /// Fields of a stream's header.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +48,8 @@ pub struct Header {
     pub width: usize,
     /// Components.
     pub components: usize,
+    /// Whether the array of one component had an axis for it.
+    pub component_axis: bool,
     /// Bits of a sample.
     pub bits: u32,
     /// Whether samples are signed.
@@ -113,7 +116,8 @@ impl Header {
                 | flag(TEXT, !named)
                 | flag(QUANTISED, self.quantisers.is_some())
                 | flag(TABLES, self.tables.is_some())
-                | flag(FAST, self.order.fast > 0),
+                | flag(FAST, self.order.fast > 0)
+                | flag(COMPONENT_AXIS, self.component_axis),
         );
         bytes.push(match self.colour {
             Colour::None => 0,
@@ -250,10 +254,15 @@ impl Header {
         };
         let passes = if flags & THREE_PASSES != 0 { Passes::Three } else { Passes::Two };
         let signed = flags & SIGNED != 0;
+        let component_axis = flags & COMPONENT_AXIS != 0;
+        if component_axis && components != 1 {
+            return Err(broken(format!("the flag of a single component with {components} components")));
+        }
         Ok(Header {
             height,
             width,
             components,
+            component_axis,
             bits,
             signed,
             colour,

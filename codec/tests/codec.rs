@@ -303,6 +303,15 @@ fn forged_headers_are_refused() {
         let why = format!("it has {planes} fast planes, and 1 to 32 are allowed");
         assert_eq!(decode(&fast), Err(CodecError::Header { why }));
     }
+    // The axis of a single component is flag 64.
+    let three = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap();
+    let mut three = three.encode(&picture(8, 8, 3, 8, false)).unwrap();
+    three[13] |= 64;
+    let end = Decoder::new(&stream).unwrap().header_length() - 4;
+    let sum = xxhash_rust::xxh3::xxh3_64(&three[..end]).to_le_bytes();
+    three[end..end + 4].copy_from_slice(&sum[..4]);
+    let why = "the flag of a single component with 3 components".into();
+    assert_eq!(decode(&three), Err(CodecError::Header { why }));
     assert!(matches!(decode(b"P5 1 1 255 x"), Err(CodecError::NotAStream)));
     assert!(matches!(decode(b""), Err(CodecError::NotAStream)));
 }

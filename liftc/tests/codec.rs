@@ -82,6 +82,17 @@ fn round_trip_of_arrays_and_depths() {
     bench.run("decode five.lpc -o back.npy").ok();
     assert!(bench.read("back.npy").ends_with(&samples));
     bench.run("decode five.lpc -o back.png").fails(1, "has 5 components, which picture formats do not support");
+    // A single component keeps its axis.
+    for (shape, level_1) in [("(20, 30, 1)", "(10, 15, 1)"), ("(20, 30)", "(10, 15)")] {
+        bench.write("one.npy", array("|u1", shape, &samples[..600]));
+        bench.run("encode one.npy -o one.lpc -l 2").ok();
+        for (options, shape) in [("-o back.npy", shape), ("-o back.npy --level 1", level_1)] {
+            bench.run(&format!("decode one.lpc {options}")).ok();
+            let header = String::from_utf8_lossy(&bench.read("back.npy")[..96]).into_owned();
+            assert!(header.contains(&format!("{shape},")), "{header}");
+        }
+    }
+    bench.run("decode one.lpc -o back.pgm").ok();
     // Samples of twelve bits, and signed samples.
     let mut pgm = b"P5 9 7 4095\n".to_vec();
     pgm.extend((0..63u16).flat_map(|i| (i * 65).to_be_bytes()));

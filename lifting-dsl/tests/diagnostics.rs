@@ -246,6 +246,7 @@ const CASES: &[(&str, &[&str])] = &[
             "odd -= median(even[0], even[1]);",
             "boundary half-sample-symmetric; odd -= even[0];",
             "odd -= even[0] ‹‹ 1;",
+            "odd -= ‹even[0]›;",
             "odd -= even[0] ›› 1;",
             "wavelet _x { domain real; odd -= even[0]; } wavelet x { domain real; odd -= even[0]; }",
             "wavelet w { domain real; odd -= even[0]; } wavelet W { domain real; odd -= even[0]; }",

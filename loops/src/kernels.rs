@@ -206,18 +206,19 @@ fn pointers<S>(bytes: &[[*mut u8; 2]; ROWS]) -> [[*mut S; 2]; ROWS] {
 /// Prefetches a cache line.
 #[inline(always)]
 pub fn fetch<S>(from: *const S) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a hint, valid for any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     let _ = from;
 }
 
 /// Orders non-temporal stores before later stores that other threads may see.
 pub fn fence() {
-    #[cfg(target_arch = "x86_64")]
+    // Miri has no such instruction, and no small shape uses non-temporal stores.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every processor of the architecture has it.
     unsafe {
         std::arch::x86_64::_mm_sfence();

@@ -65,7 +65,7 @@ def encode(
     signed = image.dtype.kind == "i"
     return _lifting.encode(
         wavelet._scheme, samples, bits, signed, int(levels), target, float(value), int(passes), int(fast),
-        bool(colour), int(layers), None if tile is None else (int(tile[0]), int(tile[1])),
+        bool(colour), int(layers), None if tile is None else (int(tile[0]), int(tile[1])), image.ndim == 3,
     )
 
 
@@ -93,7 +93,8 @@ def decode(stream, level=0, *, layers=None, region=None, cut=False, components=F
     Pictures of more than ``max_samples`` are refused: a stream of a few bytes may claim any size.
 
     A truncated stream is an error, unless ``cut`` is true: then the result is the picture that the prefix holds.
-    Pictures of one component have shape ``(height, width)``, or ``(height, width, 1)`` if ``components`` is true.
+    Pictures of one component have shape ``(height, width)``, unless they had shape ``(height, width, 1)`` or
+    ``components`` is true.
 
     >>> stream = encode(np.zeros((64, 64), "uint16"), "cdf97", bpp=1.0)
     >>> decode(stream).dtype
@@ -102,9 +103,9 @@ def decode(stream, level=0, *, layers=None, region=None, cut=False, components=F
     region = None if region is None else tuple(int(n) for n in region)
     layers = None if layers is None else int(layers)
     decoded = _lifting.decode(bytes(stream), int(level), layers, region, int(max_samples))
-    samples, shape, bits, signed, complete = decoded
+    samples, shape, bits, signed, complete, component_axis = decoded
     if not complete and not cut:
         raise LiftingError("the stream is truncated: pass cut=True to decode the data present")
     kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2}")
     image = np.frombuffer(samples, np.int32).reshape(shape).astype(kind)
-    return image[..., 0] if shape[2] == 1 and not components else image
+    return image[..., 0] if shape[2] == 1 and not (component_axis or components) else image

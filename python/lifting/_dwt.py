@@ -516,6 +516,10 @@ def _pad_axis(x, axis, before, behind, mode):
         n += 1
     if not before and not behind:
         return x
+    if mode == Modes.antireflect:
+        around = [(0, 0)] * x.ndim
+        around[axis] = (before, behind)
+        return np.pad(x, around, "reflect", reflect_type="odd")
     i = np.arange(-before, n + behind)
     factors, indices = [np.ones_like(i)], [np.clip(i, 0, n - 1)]
     outside = (i < 0) | (i >= n)
@@ -530,13 +534,8 @@ def _pad_axis(x, axis, before, behind, mode):
             factors[0] = np.where(there >= n, -1, 1)
     elif mode != Modes.constant and n > 1:
         there = i % (2 * n - 2)
-        if mode in (Modes.reflect, Modes.antireflect):
+        if mode == Modes.reflect:
             indices[0] = np.minimum(there, 2 * n - 2 - there)
-        if mode == Modes.antireflect:
-            back = there > n - 1
-            times = i // (2 * n - 2)
-            factors = [np.where(back, -1, 1), 2 * times + 2 * back, -2 * times]
-            indices += [np.full_like(i, n - 1), np.zeros_like(i)]
         if mode == Modes.smooth:
             beyond = np.where(i < 0, -i, np.maximum(i - n + 1, 0))
             factors = [1 + beyond, -beyond]

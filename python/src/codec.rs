@@ -34,6 +34,7 @@ pub fn encode<'py>(
     colour: bool,
     layers: u32,
     tile: Option<(usize, usize)>,
+    component_axis: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut array = Array::<i32>::write(samples, "the image")?;
     let &[height, width, components] = array.shape() else {
@@ -61,13 +62,13 @@ pub fn encode<'py>(
     let builder = Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).fast(fast);
     let builder = builder.colour(colour).layers(layers);
     let builder = tile.into_iter().fold(builder, |builder, (height, width)| builder.tile(height, width));
-    let stream = py.detach(|| builder.build()?.encode(&image)).map_err(codec_error)?;
+    let stream = py.detach(|| builder.build()?.component_axis(component_axis).encode(&image)).map_err(codec_error)?;
     Ok(PyBytes::new(py, &stream))
 }
 
-/// Decoded image: samples as bytes of int32, shape, bits, whether samples are signed, and whether the stream was
-/// complete.
-type Decoded<'py> = (Bound<'py, PyBytes>, (usize, usize, usize), u32, bool, bool);
+/// Decoded image: samples as bytes of int32, shape, bits, whether samples are signed, whether the stream was complete,
+/// and whether the array has an axis for a single component.
+type Decoded<'py> = (Bound<'py, PyBytes>, (usize, usize, usize), u32, bool, bool, bool);
 
 /// The image of a stream at a level (0 is full size), optionally from its first layers only, or of a region: first row,
 /// first column, rows and columns.
@@ -88,9 +89,9 @@ pub fn decode<'py>(
         if let Some((y, x, height, width)) = region {
             decoder = decoder.region(Region { y, x, height, width })?;
         }
-        decoder.decode(level)
+        Ok((decoder.decode(level)?, decoder.header().component_axis))
     };
-    let picture = py.detach(decoded).map_err(codec_error)?;
+    let (picture, component_axis) = py.detach(decoded).map_err(codec_error)?;
     let Image { height, width, components, bits, signed, samples } = picture.image;
     let bytes = PyBytes::new_with(py, samples.len() * 4, |bytes| {
         for (to, sample) in bytes.chunks_exact_mut(4).zip(&samples) {
@@ -98,5 +99,5 @@ pub fn decode<'py>(
         }
         Ok(())
     })?;
-    Ok((bytes, (height, width, components), bits, signed, picture.complete))
+    Ok((bytes, (height, width, components), bits, signed, picture.complete, component_axis))
 }

@@ -193,9 +193,11 @@ def test_batches_without_elements():
         lifting.Plan(x.shape, "cdf97", 2)
 
 
-def test_a_single_component_stays_an_axis_if_asked():
+def test_a_single_component_comes_back_as_it_was():
     picture = np.arange(60, dtype="uint8").reshape(6, 10, 1)
-    stream = lifting.encode(picture)
+    assert lifting.decode(lifting.encode(picture)).shape == (6, 10, 1)
+    assert lifting.decode(lifting.encode(picture, bpp=2), level=1).shape == (3, 5, 1)
+    stream = lifting.encode(picture[..., 0])
     assert lifting.decode(stream).shape == (6, 10)
     assert lifting.decode(stream, components=True).shape == picture.shape
 

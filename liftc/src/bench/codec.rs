@@ -126,7 +126,7 @@ impl OpenJpeg {
             (3, false) => Colour::Rgb,
             _ => return Err("the comparison supports only unsigned grey and RGB pictures".into()),
         };
-        let (shape, data) = array(image.clone()).map_err(|_| "memory is short")?;
+        let (shape, data) = array(image.clone(), false).map_err(|_| "memory is short")?;
         let maxval = Some(((1u32 << image.bits) - 1) as u16);
         let file = Picture { shape, colour, data, maxval, stack: false, premultiplied: false }.encode(Format::AnyPnm);
         let file = file.map_err(|_| "the picture cannot be written as PNM")?;

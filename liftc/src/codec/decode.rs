@@ -54,7 +54,8 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         note(args.quiet, &format!("{place}: the stream ends early, and missing coefficients are 0"));
     }
     let lifting_codec::Format { components, bits, signed, .. } = picture.image.format();
-    let (shape, data) = array(picture.image).map_err(|f| f.at(&place))?;
+    let component_axis = decoder.header().component_axis && matches!(format, Output::Array(_));
+    let (shape, data) = array(picture.image, component_axis).map_err(|f| f.at(&place))?;
     match format {
         Output::Array(format) => write_file(output, |w| media::write_array(w, format, &shape, &data, None))?,
         Output::Picture(format) => {
@@ -85,11 +86,12 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     ))
 }
 
-/// Picture as an array: its shape, with an axis for several components, and samples of the type that holds them.
+/// Picture as an array: its shape, with an axis for several components or if asked, and samples of the type that holds
+/// them.
 ///
 /// # Errors
 /// If memory is short.
-pub fn array(image: Image) -> Outcome<(Vec<usize>, Data)> {
+pub fn array(image: Image, component_axis: bool) -> Outcome<(Vec<usize>, Data)> {
     fn narrowed<T: Pod + Default>(samples: Vec<i32>, narrow: impl Fn(i32) -> T) -> Outcome<Data>
     where
         Data: From<Vec<T>>,
@@ -103,7 +105,7 @@ pub fn array(image: Image) -> Outcome<(Vec<usize>, Data)> {
     }
     let Image { height, width, components, bits, signed, samples } = image;
     let mut shape = vec![height, width];
-    if components > 1 {
+    if components > 1 || component_axis {
         shape.push(components);
     }
     let data = match (bits > 8, signed) {

@@ -103,10 +103,11 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     if !asked {
         check_axes(&array).map_err(|f| f.at(&place))?;
     }
+    let component_axis = array.shape.len() == 3;
     let (image, colour) = picture(array, &mut notes).map_err(|f| f.at(&place))?;
     let colour = usize::from(colour && !asked);
     let pixels = image.height as f64 * image.width as f64;
-    let encode = |codec: &Codec| codec.encode(&image);
+    let encode = |codec: &Codec| codec.clone().component_axis(component_axis).encode(&image);
     let exact = match &request.exact {
         Some((bits, codecs)) => {
             encode(&codecs[colour]).ok().filter(|stream| 8.0 * stream.len() as f64 <= bits * pixels)

@@ -80,6 +80,9 @@ const LOOKALIKES: [(char, &str, Kind); 6] = [
     ('≫', ">>", Kind::Shr),
 ];
 
+/// Help for `<<` and what looks like it.
+const NO_LEFT_SHIFT: &str = "multiply by a power of two instead of shifting left";
+
 /// The tokens of `source`, ending with `End`; comments are left out.
 pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
     let mut tokens = Vec::new();
@@ -154,8 +157,11 @@ pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
             let message = format!("unexpected {what} `{shown}`");
             let diagnostic = Diagnostic::error("L0001", message, span, "not part of the language");
             sink.push(match first {
-                '<' | '‹' | '«' | '≪' => diagnostic.help("multiply by a power of two instead of shifting left"),
-                '›' | '»' => diagnostic.help("write `>>`"),
+                '«' | '≪' => diagnostic.help(NO_LEFT_SHIFT),
+                '<' | '‹' if ["<<", "‹‹"].iter().any(|shift| shown.starts_with(shift)) => diagnostic.help(NO_LEFT_SHIFT),
+                '›' if shown.starts_with("››") => diagnostic.help("write `>>`"),
+                '<' | '‹' | '›' | '⟨' | '⟩' => diagnostic.help("write round brackets, or square ones around an index"),
+                '»' => diagnostic.help("write `>>`"),
                 '^' => diagnostic.help("write powers out as products"),
                 '\'' | '"' => diagnostic.help("write words without quotes"),
                 '#' => diagnostic.help("comments start with `//`"),
