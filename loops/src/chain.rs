@@ -9,6 +9,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
+use crate::kernels::Level;
+use crate::long::Steps;
 use crate::vector::{Bits, Vector, Whole};
 
 /// Most samples that a step reads on either side of its target.
@@ -18,7 +20,7 @@ const MAX_SIDES: usize = 4;
 pub const MAX_STEPS: usize = 5;
 
 /// Most samples that a step reads.
-const MAX_READS: usize = 2 * MAX_SIDES;
+pub(crate) const MAX_READS: usize = 2 * MAX_SIDES;
 
 /// Slots of the delay line along columns.
 const MAX_SLOTS: usize = 18;
@@ -75,15 +77,61 @@ pub(crate) trait Op<V>: Copy {
     }
 }
 
+/// Delays of a chain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shape {
+    /// Delayed registers per line along columns.
+    pub down: usize,
+    /// Distance in samples of the last result of pair (t, u) before t; the preceding result follows it.
+    pub back: usize,
+    /// Samples on either side on which a result depends.
+    pub reach: usize,
+}
+
 /// All steps of a scheme.
 pub(crate) trait Chain<V: Vector>: Copy {
     const STEPS: usize;
     const SIDES: usize;
     /// Whether samples are scaled after the last step (in synthesis, before the first one).
     const SCALES: bool;
+    /// Whether the steps are data: then `across` and `down` execute them, and no function below.
+    const LONG: bool = false;
+    /// Whether lanes are permuted at the ends of rows.
+    const PICKS: bool = V::PICKS;
+    /// Registers of the buffers of a row: a head and a tail, and slack for whole registers copied past the head and
+    /// before the tail.
+    const BUFFER: usize = 16;
+    /// Registers of delays along a row that are in memory.
+    const SLOTS: usize = 0;
+
+    /// Delays; those of `steps` if the chain is long.
+    #[inline(always)]
+    fn shape(_: Option<&Steps>) -> Shape {
+        Shape { down: Self::DOWN, back: Self::BACK, reach: Self::REACH }
+    }
+
     /// # Safety
     /// The machine has the instructions.
-    unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self;
+    unsafe fn new(level: &Level) -> Self;
+
+    /// Takes a pair of each of `R` rows; returns the new result of the last step and its neighbour: the one before it
+    /// if `late`, else the one after it. `memory` holds `SLOTS` registers for each row.
+    ///
+    /// # Safety
+    /// The machine has the instructions, and the memory is valid.
+    unsafe fn across<const R: usize>(&self, _: &mut [[V; 2]; R], _memory: *mut V::Lane, _late: bool) {
+        unreachable!("only where LONG says so")
+    }
+
+    /// Takes two pairs along columns; returns for each the new result of the last step, and the one after it. `state`
+    /// holds `Shape::down` registers.
+    ///
+    /// # Safety
+    /// The machine has the instructions, and the state is valid.
+    unsafe fn down(&self, _pairs: [[V; 2]; 2], _state: *mut V::Lane) -> [[V; 2]; 2] {
+        unreachable!("only where LONG says so")
+    }
+
     /// # Safety
     /// The machine has the instructions.
     unsafe fn apply<L: Line<V>>(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V;
@@ -195,7 +243,8 @@ impl<V: Vector, O: Op<V>, const N: usize> Chain<V> for All<O, N> {
     const SCALES: bool = O::SCALES;
 
     #[inline(always)]
-    unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self {
+    unsafe fn new(level: &Level) -> Self {
+        let steps = &level.steps;
         // SAFETY: by the caller's promise.
         unsafe {
             let mut all = [O::new(&steps[0]); N];
@@ -276,7 +325,8 @@ impl<V: Vector, const N: usize, const RIGHT: bool> Chain<V> for Ends<V, N, RIGHT
     const SCALES: bool = true;
 
     #[inline(always)]
-    unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self {
+    unsafe fn new(level: &Level) -> Self {
+        let steps = &level.steps;
         // SAFETY: by the caller's promise.
         unsafe {
             let mut all = [[V::splat(0.0); 2]; N];
@@ -312,7 +362,8 @@ impl<V: Vector, A: Op<V>, B: Op<V>> Chain<V> for Two<A, B> {
     const SCALES: bool = A::SCALES;
 
     #[inline(always)]
-    unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self {
+    unsafe fn new(level: &Level) -> Self {
+        let steps = &level.steps;
         // SAFETY: by the caller's promise.
         unsafe { Two(A::new(&steps[0]), B::new(&steps[1])) }
     }

@@ -3,10 +3,12 @@
 use crate::chain::Weights;
 use crate::isa::Isa;
 use crate::kernels::Kernel;
+use crate::long::Steps;
 #[cfg(target_arch = "x86_64")]
 use crate::{
     chain::{All, Chain, Dot, Ends, Half, Pair, Products, Quarter, Single, Summed, Two},
     kernels::{self, Event, Level, ROWS},
+    long::Long,
     vector::{Storage, Vector},
     wide, x86,
 };
@@ -20,6 +22,8 @@ use std::any::TypeId;
 pub struct Loop {
     /// The function.
     pub kernel: Kernel,
+    /// Bytes of [`Event::buffers`](crate::Event::buffers).
+    pub buffers: usize,
     /// Samples in a register.
     pub lanes: usize,
     /// Registers of the delay line along columns.
@@ -43,8 +47,10 @@ impl Loop {
 /// The request for a loop.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
-    /// The steps, which update the two phases alternately.
+    /// The steps, which update the two phases alternately; empty if they read more than nearby samples.
     pub steps: &'a [Weights],
+    /// The same steps for a long chain, which takes reals.
+    pub long: Option<&'a Steps>,
     /// Maximum of [`Weights::sides`].
     pub sides: usize,
     /// Analysis, or else synthesis.
@@ -163,18 +169,18 @@ macro_rules! set {
                     (Along::Columns, true) => columns::<V, S, C, true>,
                     (Along::Columns, false) => columns::<V, S, B, false>,
                 };
+                let shape = C::shape(wanted.long);
                 let state = match wanted.along {
                     Along::Rows => 0,
-                    Along::Columns => C::DOWN,
-                    Along::Both if kernels::long_enough::<V, C>(wanted.n) => {
-                        2 * C::DOWN * kernels::columns_of::<V, C>(wanted.n)
-                    }
-                    Along::Both => return None,
+                    Along::Columns => shape.down,
+                    Along::Both => 2 * shape.down * kernels::columns_of::<V>(shape, wanted.n),
                 };
-                if wanted.along == Along::Rows && !kernels::long_enough::<V, C>(wanted.n) {
+                let fits = kernels::long_enough::<V, C>(shape, wanted.n) && kernels::buffers_suffice::<V, C>(shape);
+                if wanted.along != Along::Columns && !fits {
                     return None;
                 }
-                Some(Loop { kernel, lanes: V::LANES, state, back: C::BACK, reach: C::REACH, picks: V::PICKS })
+                let (back, reach, buffers) = (shape.back, shape.reach, kernels::buffers::<V, C>());
+                Some(Loop { kernel, buffers, lanes: V::LANES, state, back, reach, picks: C::PICKS })
             }
 
             pub fn find(samples: TypeId, wanted: Wanted<'_>) -> Option<Loop> {
@@ -207,8 +213,14 @@ macro_rules! set {
                     (2, true) => of::<V, S, All<Single<V>, 2>>(wanted),
                     (3, true) => of::<V, S, All<Single<V>, 3>>(wanted),
                     (5, true) => of::<V, S, All<Single<V>, 5>>(wanted),
-                    _ => pairs::<V, S>(wanted),
+                    _ => pairs::<V, S>(wanted).or_else(|| long::<V, S>(wanted)),
                 }
+            }
+
+            /// Any steps of reals.
+            fn long<V: Vector, S: Storage<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                wanted.long.filter(|steps| steps.depth() <= V::LANES)?;
+                of::<V, S, Long<V>>(wanted)
             }
 
             /// Steps of a product with a sum of two reals.

@@ -8,19 +8,13 @@
 
 #![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
-use crate::chain::{Across, Chain, Down, MAX_STEPS, Weights};
+use crate::chain::{Across, Chain, Down, MAX_STEPS, Shape, Weights};
 use crate::edges::Edges;
+use crate::long::Steps;
 use crate::vector::{Storage, Vector};
 
 /// Rows that arrive together.
 pub const ROWS: usize = 4;
-
-/// Largest size of [`Event::buffers`], in bytes.
-pub const BUFFERS: usize = ROWS * BUFFER * 64;
-
-/// Registers of the buffers of a row: a head and a tail of up to three pairs of registers each, and slack for whole
-/// registers copied past the head and before the tail.
-const BUFFER: usize = 16;
 
 /// Prefetch distance along columns, in bytes.
 const AHEAD: usize = 2048;
@@ -30,6 +24,8 @@ const AHEAD: usize = 2048;
 pub struct Level {
     /// The steps, in order; unused entries are ignored.
     pub steps: [Weights; MAX_STEPS],
+    /// The steps of a long chain.
+    pub long: Steps,
     /// Scaling factors, applied along columns and again along rows. Analysis: of results of the last step, and of the
     /// others. Synthesis: of samples that the first step updates, and of the others.
     pub factors: [f64; 2],
@@ -57,7 +53,7 @@ pub struct Event {
     pub to: [[*mut u8; 2]; ROWS],
     /// Targets that use non-temporal stores: by rows, then bands.
     pub stream: [[bool; 2]; 2],
-    /// [`BUFFERS`] bytes for the ends of rows.
+    /// Bytes for the ends of rows, as many as [`Loop::buffers`](crate::Loop::buffers) says.
     pub buffers: *mut u8,
     /// Delay lines along columns.
     pub state: *mut u8,
@@ -87,14 +83,14 @@ struct Place {
 
 impl Place {
     #[inline(always)]
-    fn new<V: Vector, C: Chain<V>>(n: usize, skip: usize, late: bool) -> Place {
+    fn new<V: Vector>(shape: Shape, n: usize, skip: usize, late: bool) -> Place {
         let pair = 2 * V::LANES;
-        let back = C::BACK + late as usize;
+        let back = shape.back + late as usize;
         let first = back as isize - 2 * skip as isize;
         let full = ((n as isize - first) as usize / pair).min((n / 2 + skip) / V::LANES);
         Place {
             first,
-            warm: (back + C::REACH).div_ceil(pair),
+            warm: (back + shape.reach).div_ceil(pair),
             full: full.max(1),
             vectors: (n.div_ceil(2) + skip).div_ceil(V::LANES),
         }
@@ -122,18 +118,29 @@ impl Place {
 }
 
 /// Most registers of columns with state in a level of `n` samples.
-pub(crate) fn columns_of<V: Vector, C: Chain<V>>(n: usize) -> usize {
-    let place = Place::new::<V, C>(n, V::LANES - 1, true);
+pub(crate) fn columns_of<V: Vector>(shape: Shape, n: usize) -> usize {
+    let place = Place::new::<V>(shape, n, V::LANES - 1, true);
     place.vectors + place.warm
 }
 
 /// Whether rows of `n` samples are long enough.
-pub(crate) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
+pub(crate) fn long_enough<V: Vector, C: Chain<V>>(shape: Shape, n: usize) -> bool {
     const {
         let reach = if V::PICKS { V::LANES - 1 } else { 2 * V::LANES };
-        assert!(2 * C::SIDES <= V::LANES && C::REACH <= reach, "steps reach further than registers");
+        assert!(C::LONG || 2 * C::SIDES <= V::LANES && C::REACH <= reach, "steps reach further than registers");
     }
-    n >= 4 * V::LANES + C::BACK + C::REACH
+    n >= 4 * V::LANES + shape.back + shape.reach
+}
+
+/// Whether the buffers of rows hold what the steps read beyond the ends.
+pub(crate) fn buffers_suffice<V: Vector, C: Chain<V>>(shape: Shape) -> bool {
+    let warm = (shape.back + 1 + shape.reach).div_ceil(2 * V::LANES);
+    2 * (warm + 1) < C::BUFFER / 2
+}
+
+/// Bytes of [`Event::buffers`].
+pub(crate) const fn buffers<V: Vector, C: Chain<V>>() -> usize {
+    ROWS * (C::BUFFER + C::SLOTS) * 64
 }
 
 /// Stores the lanes of `x` that are results `0..count` of a row; lane 0 is result `at`.
@@ -232,7 +239,8 @@ pub fn fence() {
 #[inline(always)]
 pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
     let (n, late, skip, pair) = (level.n, level.late, event.skip, 2 * V::LANES);
-    let place = Place::new::<V, C>(n, skip, late);
+    let shape = C::shape(Some(&level.long));
+    let place = Place::new::<V>(shape, n, skip, late);
     let first = place.first;
     // SAFETY: rows and buffers were made for `first`.
     unsafe {
@@ -240,17 +248,17 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
         for r in 0..R {
             let row: *const S = event.from[r][0].cast();
             segments[1][r] = row.offset(first + (event.range.0.max(1) * pair) as isize);
-            if V::PICKS {
+            if C::PICKS {
                 (segments[0][r], segments[2][r]) = (row, row);
                 continue;
             }
-            let head = event.buffers.cast::<S>().add(r * BUFFER * V::LANES);
-            let tail = head.add((BUFFER / 2 + 1) * V::LANES);
+            let head = event.buffers.cast::<S>().add(r * C::BUFFER * V::LANES);
+            let tail = head.add((C::BUFFER / 2 + 1) * V::LANES);
             let zero = head.offset((place.warm * pair) as isize - first);
             copy_on::<V, S>(row, zero, (pair as isize + first) as usize);
             let rest = (n as isize - first) as usize - place.full * pair;
             copy_back::<V, S>(row.add(n), tail.add(rest), rest);
-            for i in 0..C::REACH {
+            for i in 0..shape.reach {
                 *zero.sub(i + 1) = *row.add(level.left[i]);
                 *tail.add(rest + i) = *row.add(level.right[i]);
             }
@@ -258,7 +266,7 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
             segments[2][r] = tail;
         }
         let lengths = place.lengths(event.range);
-        if R == 1 && event.range.0 > 0 && !V::PICKS {
+        if R == 1 && event.range.0 > 0 && !C::PICKS {
             segments[0][0] = segments[1][0].sub(place.warm * pair);
         }
         let counts = [(n + 1 - late as usize) / 2, (n + late as usize) / 2];
@@ -291,7 +299,8 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
 #[inline(always)]
 pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
     let (n, late, skip, lanes) = (level.n, level.late, event.skip, V::LANES);
-    let place = Place::new::<V, C>(n, skip, late);
+    let shape = C::shape(Some(&level.long));
+    let place = Place::new::<V>(shape, n, skip, late);
     let (first, head) = (place.first, (place.warm + 1) * lanes);
     // First sample of a head (tail) buffer.
     let begin = first - (2 * place.warm * lanes) as isize;
@@ -306,12 +315,12 @@ pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
                 segments[1][r][band] = row.offset(begin);
                 (segments[0][r][band], segments[2][r][band]) = (row, row);
             }
-            if V::PICKS {
+            if C::PICKS {
                 continue;
             }
-            let buffers = event.buffers.cast::<S>().add(r * BUFFER * lanes);
-            let heads = [buffers, buffers.add(BUFFER / 2 * lanes)];
-            let tail = (BUFFER / 4 + 1) * lanes;
+            let buffers = event.buffers.cast::<S>().add(r * C::BUFFER * lanes);
+            let heads = [buffers, buffers.add(C::BUFFER / 2 * lanes)];
+            let tail = (C::BUFFER / 4 + 1) * lanes;
             let tails = [heads[0].add(tail), heads[1].add(tail)];
             for band in 0..2 {
                 let row: *const S = event.from[r][band].cast();
@@ -325,7 +334,7 @@ pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
                 segments[0][r][band] = heads[band];
                 segments[2][r][band] = tails[band];
             }
-            for i in 0..C::REACH {
+            for i in 0..shape.reach {
                 let at = -1 - i as isize - begin;
                 let band = at as usize % 2;
                 *heads[band].add(at as usize / 2) = *event.from[r][band].cast::<S>().add(level.left[i]);
@@ -335,7 +344,7 @@ pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
             }
         }
         let lengths = place.lengths(event.range);
-        if R == 1 && event.range.0 > 0 && !V::PICKS {
+        if R == 1 && event.range.0 > 0 && !C::PICKS {
             for band in 0..2 {
                 segments[0][0][band] = segments[1][0][band].sub(place.warm * lanes);
             }
@@ -367,6 +376,9 @@ struct Part<'a, V: Vector, S, C> {
     next: Option<&'a [[*const u8; 2]; ROWS]>,
     first: isize,
     edges: &'a [Edges; 2],
+    shape: Shape,
+    /// Delays of a long chain along rows.
+    delays: *mut V::Lane,
 }
 
 /// State carried from register to register.
@@ -392,7 +404,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         // SAFETY: by the caller's promise.
         unsafe {
             Part {
-                chain: C::new(&level.steps),
+                chain: C::new(level),
                 factors: [V::splat(level.factors[0]), V::splat(level.factors[1])],
                 to: pointers::<S>(&event.to),
                 stream: event.stream,
@@ -400,6 +412,8 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                 next: event.fetch.then_some(&event.next),
                 first,
                 edges: &level.edges,
+                shape: C::shape(Some(&level.long)),
+                delays: event.buffers.add(ROWS * C::BUFFER * 64).cast(),
             }
         }
     }
@@ -416,7 +430,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         (warm, count): (usize, usize),
         late: bool,
     ) {
-        let Part { chain, factors, to, stream, counts, next, first, edges } = self;
+        let Part { chain, factors, to, stream, counts, next, first, edges, shape, delays } = self;
         let late = if WHOLE { LATE } else { late };
         let pair = 2 * V::LANES;
         // A local copy stays in registers if rows are unrolled.
@@ -426,7 +440,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
             for i in 0..count {
                 let mut x = [[V::splat(0.0); 2]; R];
                 rows!(R, WHOLE, r, {
-                    let (a, b) = if const { V::PICKS && !WHOLE } {
+                    let (a, b) = if const { C::PICKS && !WHOLE } {
                         let at = begin + (i * pair) as isize;
                         (edges[0].load(rows[r], at), edges[0].load(rows[r], at + V::LANES as isize))
                     } else {
@@ -434,10 +448,23 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                         (S::load(from), S::load(from.add(V::LANES)))
                     };
                     let (t, u) = V::split(a, b);
-                    let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
-                    let other = if late { before } else { after };
-                    x[r] = if C::SCALES { [last.mul(factors[0]), other.mul(factors[1])] } else { [last, other] };
+                    x[r] = match const { C::LONG } {
+                        true => [t, u],
+                        false => {
+                            let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
+                            [last, if late { before } else { after }]
+                        }
+                    };
+                    if const { C::SCALES && !C::LONG } {
+                        x[r] = [x[r][0].mul(factors[0]), x[r][1].mul(factors[1])];
+                    }
                 });
+                if const { C::LONG } {
+                    chain.across(&mut x, *delays, late);
+                    for r in 0..R {
+                        x[r] = [x[r][0].mul(factors[0]), x[r][1].mul(factors[1])];
+                    }
+                }
                 if i < warm {
                     continue;
                 }
@@ -461,10 +488,17 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                     continue;
                 }
                 for band in 0..2 {
-                    let mut line = Down::load(walk.state, C::DOWN);
+                    let mut line = Down::load::<C>(walk.state);
+                    let mut pairs = [[x[0][band], x[1][band]], [x[2][band], x[3][band]]];
+                    if const { C::LONG } {
+                        pairs = chain.down(pairs, walk.state);
+                    }
                     for p in 0..2 {
                         line.at = 0;
-                        let [mut y, mut z, _] = chain.run(x[2 * p][band], x[2 * p + 1][band], &mut line);
+                        let [mut y, mut z] = pairs[p];
+                        if const { !C::LONG } {
+                            [y, z, _] = chain.run(y, z, &mut line);
+                        }
                         if C::SCALES {
                             (y, z) = (y.mul(factors[0]), z.mul(factors[1]));
                         }
@@ -477,8 +511,8 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                             }
                         }
                     }
-                    line.store(walk.state, C::DOWN);
-                    walk.state = walk.state.add(C::DOWN * V::LANES);
+                    line.store::<C>(walk.state);
+                    walk.state = walk.state.add(shape.down * V::LANES);
                 }
             }
         }
@@ -491,7 +525,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         let at = (i * V::LANES) as isize;
         // SAFETY: by the caller's promise.
         unsafe {
-            if const { V::PICKS && !WHOLE } {
+            if const { C::PICKS && !WHOLE } {
                 let zero = (self.first + band as isize) >> 1;
                 self.edges[band].load(row, zero + begin + at)
             } else {
@@ -510,7 +544,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         (warm, count): (usize, usize),
         late: bool,
     ) {
-        let Part { chain, factors, to, stream, counts, next, first, .. } = self;
+        let Part { chain, factors, to, stream, counts, next, first, shape, delays, .. } = self;
         let late = if WHOLE { LATE } else { late };
         let lanes = V::LANES;
         // A local copy stays in registers if rows are unrolled.
@@ -524,7 +558,8 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                         x[0][band] = self.load::<WHOLE>(rows[0][band], band, begin, i);
                         continue;
                     }
-                    let mut line = Down::load(walk.state, C::DOWN);
+                    let mut line = Down::load::<C>(walk.state);
+                    let mut pairs = [[V::splat(0.0); 2]; 2];
                     for p in 0..2 {
                         line.at = 0;
                         let mut t = self.load::<WHOLE>(rows[2 * p][band], band, begin, i);
@@ -532,10 +567,19 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                         if C::SCALES {
                             (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                         }
-                        [x[2 * p][band], x[2 * p + 1][band], _] = chain.run(t, u, &mut line);
+                        pairs[p] = [t, u];
+                        if const { !C::LONG } {
+                            [pairs[p][0], pairs[p][1], _] = chain.run(t, u, &mut line);
+                        }
                     }
-                    line.store(walk.state, C::DOWN);
-                    walk.state = walk.state.add(C::DOWN * lanes);
+                    if const { C::LONG } {
+                        pairs = chain.down(pairs, walk.state);
+                    }
+                    for p in 0..2 {
+                        [x[2 * p][band], x[2 * p + 1][band]] = pairs[p];
+                    }
+                    line.store::<C>(walk.state);
+                    walk.state = walk.state.add(shape.down * lanes);
                 }
                 if WHOLE && let Some(next) = next {
                     for row in *next {
@@ -545,14 +589,23 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                     }
                 }
                 let at = walk.at;
+                if const { C::LONG } {
+                    for r in 0..R {
+                        x[r] = [x[r][0].mul(factors[0]), x[r][1].mul(factors[1])];
+                    }
+                    chain.across(&mut x, *delays, late);
+                }
                 // Longer steps along columns leave no registers for unrolling the rows.
                 rows!(R, WHOLE && C::SIDES == 1, r, {
                     let [mut t, mut u] = x[r];
-                    if C::SCALES {
-                        (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                    if const { !C::LONG } {
+                        if C::SCALES {
+                            (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                        }
+                        let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
+                        (t, u) = (last, if late { before } else { after });
                     }
-                    let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
-                    let (a, b) = if late { V::merge(before, last) } else { V::merge(last, after) };
+                    let (a, b) = if late { V::merge(u, t) } else { V::merge(t, u) };
                     if WHOLE {
                         put(a, to[r][0].offset(at), stream[r % 2][0]);
                         put(b, to[r][0].offset(at + lanes as isize), stream[r % 2][0]);
@@ -594,15 +647,16 @@ pub(crate) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYS
         for r in 0..ROWS {
             (from[r], to[r]) = (event.from[r][0].cast(), event.to[r][0].cast());
         }
-        let chain = C::new(&level.steps);
+        let chain = C::new(level);
+        let shape = C::shape(Some(&level.long));
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
         let mut state: *mut V::Lane = event.state.cast();
         for i in 0..(count + event.skip).div_ceil(V::LANES) {
             let at = (i * V::LANES) as isize - event.skip as isize;
             let whole = at >= 0 && at as usize + V::LANES <= count;
-            let mut line = Down::load(state, C::DOWN);
+            let mut line = Down::load::<C>(state);
+            let mut pairs = [[V::splat(0.0); 2]; 2];
             for p in 0..2 {
-                line.at = 0;
                 let (t, u) = (from[2 * p], from[2 * p + 1]);
                 if !ANALYSIS {
                     // Bands come from memory.
@@ -616,7 +670,17 @@ pub(crate) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYS
                 if C::SCALES && !ANALYSIS {
                     (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                 }
-                let [mut last, mut other, _] = chain.run(t, u, &mut line);
+                pairs[p] = [t, u];
+            }
+            if const { C::LONG } {
+                pairs = chain.down(pairs, state);
+            }
+            for p in 0..2 {
+                line.at = 0;
+                let [mut last, mut other] = pairs[p];
+                if const { !C::LONG } {
+                    [last, other, _] = chain.run(last, other, &mut line);
+                }
                 if C::SCALES && ANALYSIS {
                     (last, other) = (last.mul(factors[0]), other.mul(factors[1]));
                 }
@@ -628,19 +692,19 @@ pub(crate) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYS
                     partial(other, to[2 * p + 1], at, count);
                 }
             }
-            line.store(state, C::DOWN);
-            state = state.add(C::DOWN * V::LANES);
+            line.store::<C>(state);
+            state = state.add(shape.down * V::LANES);
         }
     }
 }
 
 impl<V: Vector> Down<V> {
     #[inline(always)]
-    unsafe fn load(from: *const V::Lane, count: usize) -> Down<V> {
+    unsafe fn load<C: Chain<V>>(from: *const V::Lane) -> Down<V> {
         // SAFETY: passed on from the caller.
         unsafe {
             let mut line = Down { slots: [V::splat(0.0); _], at: 0 };
-            for (i, slot) in line.slots.iter_mut().enumerate().take(count) {
+            for (i, slot) in line.slots.iter_mut().enumerate().take(if C::LONG { 0 } else { C::DOWN }) {
                 *slot = V::load(from.add(i * V::LANES));
             }
             line
@@ -648,8 +712,8 @@ impl<V: Vector> Down<V> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut V::Lane, count: usize) {
-        for (i, slot) in self.slots.into_iter().enumerate().take(count) {
+    unsafe fn store<C: Chain<V>>(self, to: *mut V::Lane) {
+        for (i, slot) in self.slots.into_iter().enumerate().take(if C::LONG { 0 } else { C::DOWN }) {
             // SAFETY: passed on from the caller.
             unsafe { slot.store(to.add(i * V::LANES)) };
         }

@@ -12,7 +12,8 @@
 //!
 //! # Where to start
 //!
-//! `chain` has the arithmetic of steps and their delay lines; `kernels` the loops over registers. `vector` is the
+//! `chain` has the arithmetic of steps and their delay lines; `long` those of
+//! any number of steps, `kernels` the loops over registers. `vector` is the
 //! interface to an instruction set, `x86` and `wide` implement it, and `edges` handles the ends of rows. `find` is the
 //! loop table.
 //!
@@ -26,6 +27,7 @@ mod edges;
 mod find;
 mod isa;
 mod kernels;
+mod long;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod wide;
@@ -36,4 +38,5 @@ pub use chain::{MAX_STEPS, Weights};
 pub use edges::Edges;
 pub use find::{Along, Loop, Wanted, find};
 pub use isa::Isa;
-pub use kernels::{BUFFERS, Event, Kernel, Level, ROWS, fence, fetch};
+pub use kernels::{Event, Kernel, Level, ROWS, fence, fetch};
+pub use long::{Steps, Sum, Term};

@@ -35,6 +35,22 @@ fn allowed(value: Option<&OsStr>) -> Result<Isa, PlanError> {
     Ok(allowed.min(Isa::of_machine()))
 }
 
+/// Whether the processor combines non-temporal stores of half cache lines that other stores separate: AMD's do.
+/// On a Xeon, analysis of 8192² samples in halves took 2.5 times as long as with ordinary stores.
+pub(crate) fn combines_half_lines() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        static COMBINES: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+            let id = std::arch::x86_64::__cpuid(0);
+            let vendor = [id.ebx, id.edx, id.ecx].map(u32::to_le_bytes).concat();
+            matches!(&vendor[..], b"AuthenticAMD" | b"HygonGenuine")
+        });
+        *COMBINES
+    }
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    false
+}
+
 /// Functions compiled once for each instruction set, which is their first argument. All hot callees must be inlined
 /// into them, or they are not compiled for the set.
 macro_rules! for_each_isa {

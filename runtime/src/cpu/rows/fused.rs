@@ -6,10 +6,11 @@
 use super::axis::{Axis, Kind, Lift};
 use super::level::Chunk;
 use super::view::{Grid, Rows};
+use crate::cpu::isa;
 use crate::sample::Arithmetic;
 use lifting_dsl::RoundingMode;
 pub(super) use lifting_loops::{Along, fence, fetch};
-use lifting_loops::{BUFFERS, Edges, Event, Isa, Level, Loop, MAX_STEPS, ROWS, Wanted, Weights, find};
+use lifting_loops::{Edges, Event, Isa, Level, Loop, MAX_STEPS, ROWS, Steps, Sum, Term, Wanted, Weights, find};
 use std::any::Any;
 
 /// Bytes of a cache line.
@@ -21,8 +22,9 @@ pub(super) struct Fused {
     loops: Loop,
     level: Level,
     analysis: bool,
-    /// Whether the loop lifts along rows alone.
+    /// Whether the loop lifts along rows alone, or along columns alone.
     rows_only: bool,
+    columns_only: bool,
     /// Phase of the rows that the first step updates.
     phase: usize,
     /// Phase of the rows that the last step updates.
@@ -60,21 +62,29 @@ impl Fused {
 
     /// Finds the loop for one axis, along rows or along columns.
     pub fn along<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, across: &Axis<W>, along: Along) -> Option<Fused> {
-        let mut steps = Vec::new();
+        let (mut steps, mut sums) = (Vec::new(), Vec::new());
         for step in &across.steps {
             let Kind::Lift(lift) = &step.kind else { return None };
-            steps.push(weights(lift, &step.taps)?);
+            steps.push(weights(lift, &step.taps));
+            sums.extend(sum(lift, &step.taps));
         }
-        let sides = steps.iter().map(Weights::sides).max()?;
+        let steps = steps.into_iter().collect::<Option<Vec<_>>>().filter(|steps| steps.len() <= MAX_STEPS);
+        let steps = steps.unwrap_or_default();
+        let long = Steps::new(&sums).filter(|_| sums.len() == across.steps.len());
+        let sides = steps.iter().map(Weights::sides).max().unwrap_or(0);
         let target = across.steps.first()?.target;
         let alternate = across.steps.iter().enumerate().all(|(k, step)| step.target == (target + k) % 2);
-        let exact = across.boundary.is_kept(steps.iter().all(Weights::symmetric));
-        if !alternate || !exact || across.doubled_ends || steps.len() > MAX_STEPS {
+        let symmetric = match steps.is_empty() {
+            true => sums.iter().all(is_symmetric),
+            false => steps.iter().all(Weights::symmetric),
+        };
+        if !alternate || !across.boundary.is_kept(symmetric) || across.doubled_ends {
             return None;
         }
+        let count = across.steps.len();
         // Analysis: results of the last step, and the others. Synthesis: targets of the first step, and the others.
-        let first = if analysis { (target + steps.len() - 1) % 2 } else { target };
-        let last = (target + steps.len() - 1) % 2;
+        let first = if analysis { (target + count - 1) % 2 } else { target };
+        let last = (target + count - 1) % 2;
         let (factors, none) = match analysis {
             true => (across.after, across.before),
             false => (across.before, across.after),
@@ -83,7 +93,7 @@ impl Fused {
         if none != [None; 2] || !W::REAL && factors != [None; 2] {
             return None;
         }
-        let wanted = Wanted { steps: &steps, sides, analysis, n: across.n, along };
+        let wanted = Wanted { steps: &steps, long: long.as_ref(), sides, analysis, n: across.n, along };
         let loops = find::<T>(isa, wanted)?;
         let factor = |phase: usize| factors[phase].map_or(Some(1.0), |factor| number::<W>(&factor));
         let place = |i: isize| {
@@ -113,22 +123,26 @@ impl Fused {
         }
         let mut all = [Weights::default(); MAX_STEPS];
         all[..steps.len()].copy_from_slice(&steps);
-        let level = Level { steps: all, factors: [factor(first)?, factor(1 - first)?], n, late, left, right, edges };
-        let rows_only = along == Along::Rows;
-        Some(Fused { loops, level, analysis, rows_only, phase: target, last, size: size_of::<T>() })
+        let (long, factors) = (long.unwrap_or_default(), [factor(first)?, factor(1 - first)?]);
+        let level = Level { steps: all, long, factors, n, late, left, right, edges };
+        let [rows_only, columns_only] = [Along::Rows, Along::Columns].map(|only| along == only);
+        Some(Fused { loops, level, analysis, rows_only, columns_only, phase: target, last, size: size_of::<T>() })
     }
 
-    /// Whether register stores from `start` on fill cache lines, or halves of them in quick succession. Non-temporal
-    /// stores of smaller parts cost more than stores through the caches.
+    /// Whether register stores from `start` on fill cache lines in quick succession. Non-temporal stores of smaller
+    /// parts cost more than stores through the caches. Synthesis along rows stores two registers at once. Otherwise
+    /// the halves of a line are a register of columns apart, which AMD's processors combine and Intel's do not.
     fn can_stream(&self, start: usize) -> bool {
         let register = self.loops.lanes * self.size;
-        2 * register >= LINE && start.is_multiple_of(register)
+        let halves = !self.analysis && !self.columns_only || isa::combines_half_lines();
+        let least = if halves { LINE / 2 } else { LINE };
+        register >= least && start.is_multiple_of(register)
     }
 
     /// Memory needed, in samples of the work type: buffers for the ends of rows and, if columns are lifted, a scratch
     /// row and the delayed state.
     pub fn memory<W>(&self) -> Option<usize> {
-        let ends = BUFFERS / size_of::<W>();
+        let ends = self.loops.buffers / size_of::<W>();
         if self.rows_only {
             return Some(ends);
         }
@@ -189,8 +203,8 @@ impl Fused {
         let buffers: *mut u8 = memory.cast();
         // Unwanted results go to a scratch row with the same alignment.
         let lead = run.skip * size * if *analysis { 1 } else { 2 };
-        let nowhere = buffers.wrapping_add(BUFFERS + lead);
-        let state = buffers.wrapping_add(BUFFERS + (self.level.n + 256) / 64 * 64 * size_of::<W>());
+        let nowhere = buffers.wrapping_add(loops.buffers + lead);
+        let state = buffers.wrapping_add(loops.buffers + (self.level.n + 256) / 64 * 64 * size_of::<W>());
         // Synthesis puts the band that the first step updates first; analysis, the band of the last step.
         let arriving = |front: isize, rows: &mut [[*const u8; 2]; ROWS]| {
             for (row, bands) in (front..).zip(rows) {
@@ -366,6 +380,24 @@ fn number<W: Arithmetic>(weight: &W::Acc) -> Option<f64> {
     let real = weight.downcast_ref::<f64>().copied().or_else(|| weight.downcast_ref().map(|&x: &f32| f64::from(x)));
     let whole = || weight.downcast_ref().copied().or_else(|| i32::try_from(*weight.downcast_ref::<i64>()?).ok());
     real.or_else(|| whole().map(|x: i32| f64::from(x)))
+}
+
+/// A step of reals as a sum of terms.
+fn sum<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Sum> {
+    let mut at = 0;
+    let term = |&(weight, count): &(W::Acc, usize)| {
+        let weight = number::<W>(&weight)?;
+        at += count;
+        let offsets = taps[at - count..at].to_vec();
+        Some(Term { weight: if lift.subtract { -weight } else { weight }, offsets })
+    };
+    if W::REAL { lift.groups.iter().map(term).collect() } else { None }
+}
+
+/// Whether a step commutes with reflection, its order of additions included.
+fn is_symmetric(sum: &Sum) -> bool {
+    sum.iter().all(|term| matches!(term.offsets[..], [a, b] if a == -b))
+        || matches!(&sum[..], [a, b] if a.weight == b.weight && matches!((&a.offsets[..], &b.offsets[..]), ([l], [r]) if *l == -r))
 }
 
 /// Weights of a step; `None` if the loops lack its sums.

@@ -1,0 +1,408 @@
+//! Steps of any number and reach: delay lines in memory.
+//!
+//! The chains of `chain` keep their delays in registers, with a loop compiled for each shape. Registers end at five
+//! steps. Here one loop serves all wavelets of reals: the steps are data. A step is executed for four rows before the
+//! next one, so that four independent sums hide one another's latency.
+//!
+//! Notation: pairs (t, u) arrive, where t is of the phase that the first step updates. Steps update the phases
+//! alternately. When pair j arrives, step k updates the sample of pair j − lag(k), and reads samples of the other phase
+//! by their *age*: 0 for the latest one, 1 for the one before.
+
+use crate::chain::{Chain, Line, MAX_READS, Shape};
+use crate::kernels::Level;
+use crate::vector::Vector;
+
+/// Most steps.
+const MAX_STEPS: usize = 48;
+
+/// Most sums of samples in all steps together.
+const MAX_TERMS: usize = 96;
+
+/// Most samples of a step, and greatest age.
+const MAX_AGE: usize = 12;
+
+/// Registers along a row, for the history of each step: the previous register and the latest one.
+const SLOTS: usize = 2 * (MAX_STEPS + 1);
+
+/// One weight, and the samples that are added before it is applied.
+#[derive(Clone, Debug)]
+pub struct Term {
+    /// The weight. Subtraction negates it, which gives the same bits.
+    pub weight: f64,
+    /// Odd offsets of the samples from the one that is updated.
+    pub offsets: Vec<isize>,
+}
+
+/// A step: the sample that it updates receives the sum of its terms, added in this order.
+pub type Sum = Vec<Term>;
+
+/// A step by ages.
+#[derive(Clone, Debug)]
+struct Step {
+    kind: Kind,
+    /// Samples of the other phase to keep.
+    depth: usize,
+    /// Age of the sample of the other phase that is updated or returned next.
+    next: usize,
+    /// Number of terms, which follow those of the step before.
+    terms: usize,
+}
+
+impl Step {
+    /// Whether it reads and returns nothing older than age 1, in one of the frequent forms.
+    #[inline(always)]
+    fn is_short(&self) -> bool {
+        self.depth <= 1 && self.kind != Kind::Any
+    }
+}
+
+/// Frequent forms of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// Two weights, of ages 1 and 0.
+    Two,
+    /// One weight, of age 1 or 0.
+    One(usize),
+    /// One weight of the sum of both.
+    Summed,
+    Any,
+}
+
+/// The steps of a scheme by ages.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    steps: Vec<Step>,
+    weights: Vec<f64>,
+    ages: Vec<Vec<usize>>,
+    /// Age at which the first step updates t.
+    wait: usize,
+    pub(crate) shape: Shape,
+}
+
+impl Steps {
+    /// Steps that update the two phases alternately. `None` if they exceed the limits.
+    pub fn new(sums: &[Sum]) -> Option<Steps> {
+        let terms = sums.iter().map(Vec::len).sum::<usize>();
+        if sums.is_empty() || sums.len() > MAX_STEPS || terms > MAX_TERMS {
+            return None;
+        }
+        let mut all = Steps::default();
+        // Lags of the phases of t and u, in pairs.
+        let mut lag = [0isize; 2];
+        let mut waits = Vec::new();
+        for (k, sum) in sums.iter().enumerate() {
+            let [target, other] = [k % 2, 1 - k % 2];
+            let pairs = |offset: &isize| (offset - 1 + 2 * target as isize) / 2;
+            let offsets = || sum.iter().flat_map(|term| &term.offsets);
+            if offsets().any(|offset| offset % 2 == 0) {
+                return None;
+            }
+            let newest = offsets().map(pairs).max()?;
+            // The last result's neighbour leaves with it.
+            let leaves = if k + 1 == sums.len() { target as isize } else { isize::MIN };
+            let late = lag[target].max(lag[other] + newest).max(lag[other].saturating_add(leaves));
+            waits.push((late - lag[target]) as usize);
+            lag[target] = late;
+            let age = |offset: &isize| (late - lag[other] - pairs(offset)) as usize;
+            for term in sum {
+                all.weights.push(term.weight);
+                all.ages.push(term.offsets.iter().map(age).collect());
+            }
+            let first = all.ages.len() - sum.len();
+            if let [a, b] = &all.ages[first..]
+                && a[..] == [0]
+                && b[..] == [1]
+            {
+                // Both orders of two products have the same sum.
+                all.ages.swap(first, first + 1);
+                all.weights.swap(first, first + 1);
+            }
+            let ages = &all.ages[first..];
+            let kind = match ages {
+                [a, b] if a[..] == [1] && b[..] == [0] => Kind::Two,
+                [a] if a[..] == [0] || a[..] == [1] => Kind::One(a[0]),
+                [a] if a[..] == [1, 0] || a[..] == [0, 1] => Kind::Summed,
+                _ => Kind::Any,
+            };
+            let depth = ages.iter().flatten().copied().max()?;
+            all.steps.push(Step { kind, depth, next: 0, terms: sum.len() });
+            all.shape.reach += offsets().map(|offset| offset.unsigned_abs()).max()?;
+        }
+        let last = (sums.len() - 1) % 2;
+        let leaving = (lag[last] - lag[1 - last]) as usize - last;
+        all.wait = waits[0];
+        let next = waits.into_iter().skip(1).chain([leaving]);
+        for (k, (step, next)) in all.steps.iter_mut().zip(next).enumerate() {
+            // The neighbour on the other side of the last result is one older.
+            step.next = next;
+            step.depth = step.depth.max(next + usize::from(k + 1 == sums.len()));
+        }
+        if all.wait > MAX_AGE || all.steps.iter().any(|step| step.depth > MAX_AGE) {
+            return None;
+        }
+        all.shape.down = all.wait + all.steps.iter().map(|step| step.depth).sum::<usize>();
+        all.shape.back = 2 * lag[last] as usize - last;
+        Some(all)
+    }
+
+    /// Greatest age of a sample.
+    pub(crate) fn depth(&self) -> usize {
+        self.steps.iter().map(|step| step.depth).max().unwrap_or(0).max(self.wait)
+    }
+}
+
+/// [`Steps`] with their weights in registers' width.
+#[derive(Clone, Copy)]
+pub(crate) struct Long<V> {
+    steps: *const Steps,
+    weights: [V; MAX_TERMS],
+}
+
+impl<V: Vector> Chain<V> for Long<V> {
+    const LONG: bool = true;
+    const STEPS: usize = 1;
+    const SIDES: usize = 1;
+    const SCALES: bool = true;
+    const PICKS: bool = false;
+    const BUFFER: usize = 64;
+    const SLOTS: usize = SLOTS;
+
+    fn shape(steps: Option<&Steps>) -> Shape {
+        steps.map(|steps| steps.shape).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    unsafe fn new(level: &Level) -> Self {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let mut weights = [V::splat(0.0); MAX_TERMS];
+            for (to, weight) in weights.iter_mut().zip(&level.long.weights) {
+                *to = V::splat(*weight);
+            }
+            Long { steps: &level.long, weights }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn apply<L: Line<V>>(&self, _: usize, target: V, _: &[V; MAX_READS]) -> V {
+        target
+    }
+
+    #[inline(always)]
+    unsafe fn across<const R: usize>(&self, x: &mut [[V; 2]; R], memory: *mut V::Lane, late: bool) {
+        let (mut target, mut new) = ([x[0][0]; R], [x[0][1]; R]);
+        for r in 0..R {
+            [target[r], new[r]] = x[r];
+        }
+        // SAFETY: by the caller's promise; the level outlives the event.
+        unsafe {
+            let steps = &*self.steps;
+            let mut history = History::<V, R> { memory };
+            if steps.wait > 0 {
+                history.keep(&target);
+                let late = history.aged(steps.wait);
+                history.shift(&target);
+                target = late;
+                history.next();
+            }
+            let (mut weights, mut ages) = (&self.weights[..], &steps.ages[..]);
+            let last = steps.steps.len() - 1;
+            for (k, step) in steps.steps.iter().enumerate() {
+                let short = step.is_short();
+                let mut delayed = new;
+                if short {
+                    for r in 0..R {
+                        delayed[r] = history.pass(r, new[r]);
+                    }
+                } else {
+                    history.keep(&new);
+                }
+                let mut sum = target;
+                match step.kind {
+                    Kind::Two if short => {
+                        for r in 0..R {
+                            sum[r] = weights[0].mul(delayed[r]).add(weights[1].mul(new[r]));
+                        }
+                    }
+                    Kind::Summed if short => {
+                        for r in 0..R {
+                            sum[r] = weights[0].mul(delayed[r].add(new[r]));
+                        }
+                    }
+                    Kind::One(0) => {
+                        for r in 0..R {
+                            sum[r] = weights[0].mul(new[r]);
+                        }
+                    }
+                    Kind::One(_) if short => {
+                        for r in 0..R {
+                            sum[r] = weights[0].mul(delayed[r]);
+                        }
+                    }
+                    _ => {
+                        for (i, ages) in ages[..step.terms].iter().enumerate() {
+                            let mut samples = history.aged(ages[0]);
+                            for age in &ages[1..] {
+                                let more = history.aged(*age);
+                                for r in 0..R {
+                                    samples[r] = samples[r].add(more[r]);
+                                }
+                            }
+                            for r in 0..R {
+                                let product = weights[i].mul(samples[r]);
+                                sum[r] = if i == 0 { product } else { sum[r].add(product) };
+                            }
+                        }
+                    }
+                }
+                let next = step.next + usize::from(late && k == last);
+                let mut following = new;
+                if next > 0 {
+                    following = if short { delayed } else { history.aged(next) };
+                }
+                if !short {
+                    history.shift(&new);
+                }
+                for r in 0..R {
+                    new[r] = target[r].add(sum[r]);
+                }
+                target = following;
+                history.next();
+                weights = &weights[step.terms..];
+                ages = &ages[step.terms..];
+            }
+        }
+        for r in 0..R {
+            x[r] = [new[r], target[r]];
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn down(&self, pairs: [[V; 2]; 2], mut state: *mut V::Lane) -> [[V; 2]; 2] {
+        let [[mut t0, mut new0], [mut t1, mut new1]] = pairs;
+        // SAFETY: by the caller's promise; the level outlives the event.
+        unsafe {
+            let steps = &*self.steps;
+            let mut history = [t0; MAX_AGE + 2];
+            if steps.wait > 0 {
+                let wait = steps.wait;
+                keep(&mut history, [t0, t1], state, wait);
+                (t0, t1) = (history[wait + 1], history[wait]);
+                state = state.add(wait * V::LANES);
+            }
+            let (mut weights, mut ages) = (&self.weights[..], &steps.ages[..]);
+            for step in &steps.steps {
+                let (sum0, sum1, next0, next1);
+                if step.depth == 1 && step.is_short() {
+                    let old = V::load(state);
+                    new1.store(state);
+                    (sum0, sum1) = match step.kind {
+                        Kind::Two => {
+                            let [v, w] = [weights[0], weights[1]];
+                            (v.mul(old).add(w.mul(new0)), v.mul(new0).add(w.mul(new1)))
+                        }
+                        Kind::Summed => (weights[0].mul(old.add(new0)), weights[0].mul(new0.add(new1))),
+                        Kind::One(0) => (weights[0].mul(new0), weights[0].mul(new1)),
+                        _ => (weights[0].mul(old), weights[0].mul(new0)),
+                    };
+                    (next0, next1) = if step.next == 0 { (new0, new1) } else { (old, new0) };
+                } else {
+                    keep(&mut history, [new0, new1], state, step.depth);
+                    let mut sums = [new0; 2];
+                    for (i, ages) in ages[..step.terms].iter().enumerate() {
+                        for (p, sum) in sums.iter_mut().enumerate() {
+                            let mut samples = history[ages[0] + 1 - p];
+                            for age in &ages[1..] {
+                                samples = samples.add(history[age + 1 - p]);
+                            }
+                            let product = weights[i].mul(samples);
+                            *sum = if i == 0 { product } else { sum.add(product) };
+                        }
+                    }
+                    [sum0, sum1] = sums;
+                    (next0, next1) = (history[step.next + 1], history[step.next]);
+                }
+                (new0, new1) = (t0.add(sum0), t1.add(sum1));
+                (t0, t1) = (next0, next1);
+                state = state.add(step.depth * V::LANES);
+                weights = &weights[step.terms..];
+                ages = &ages[step.terms..];
+            }
+        }
+        [[new0, t0], [new1, t1]]
+    }
+}
+
+/// The last two samples and the `depth` before them, latest first; the state keeps the `depth` latest.
+#[inline(always)]
+unsafe fn keep<V: Vector>(history: &mut [V; MAX_AGE + 2], [a, b]: [V; 2], state: *mut V::Lane, depth: usize) {
+    (history[0], history[1]) = (b, a);
+    // SAFETY: by the caller's promise.
+    unsafe {
+        for i in 0..depth {
+            history[i + 2] = V::load(state.add(i * V::LANES));
+        }
+        for i in 0..depth {
+            history[i].store(state.add(i * V::LANES));
+        }
+    }
+}
+
+/// Registers of a step for each row: the previous one, and the latest one after it.
+struct History<V: Vector, const R: usize> {
+    memory: *mut V::Lane,
+}
+
+impl<V: Vector, const R: usize> History<V, R> {
+    #[inline(always)]
+    fn at(&self, r: usize) -> *mut V::Lane {
+        self.memory.wrapping_add(2 * r * V::LANES)
+    }
+
+    #[inline(always)]
+    fn next(&mut self) {
+        self.memory = self.memory.wrapping_add(2 * R * V::LANES);
+    }
+
+    /// Replaces the previous register; returns the samples of age 1.
+    #[inline(always)]
+    unsafe fn pass(&self, r: usize, new: V) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let delayed = new.after(V::load(self.at(r)), 1);
+            new.store(self.at(r));
+            delayed
+        }
+    }
+
+    /// Stores the latest registers after the previous ones.
+    #[inline(always)]
+    unsafe fn keep(&self, new: &[V; R]) {
+        for r in 0..R {
+            // SAFETY: by the caller's promise.
+            unsafe { new[r].store(self.at(r).add(V::LANES)) };
+        }
+    }
+
+    /// Samples of an age, at most that of the previous register's first lane.
+    #[inline(always)]
+    unsafe fn aged(&self, age: usize) -> [V; R] {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let mut samples = [V::splat(0.0); R];
+            for r in 0..R {
+                samples[r] = V::load(self.at(r).add(V::LANES - age));
+            }
+            samples
+        }
+    }
+
+    /// Replaces the previous registers.
+    #[inline(always)]
+    unsafe fn shift(&self, new: &[V; R]) {
+        for r in 0..R {
+            // SAFETY: by the caller's promise.
+            unsafe { new[r].store(self.at(r)) };
+        }
+    }
+}
