@@ -19,6 +19,7 @@ True
 """
 
 from ._lifting import DeviceError, LanguageError, LiftingError, __version__
+from . import data
 from ._cache import clear_cache
 from ._codec import decode, encode
 from ._dwt import (
