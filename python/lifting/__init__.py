@@ -15,12 +15,26 @@ True
 >>> low.shape
 (4,)
 
-``import lifting as pywt`` therefore runs code that uses PyWavelets' discrete transforms.
+``import lifting as pywt`` therefore runs code that uses PyWavelets, with its discrete and continuous transforms.
 """
 
 from ._lifting import DeviceError, LanguageError, LiftingError, __version__
+from . import data
 from ._cache import clear_cache
 from ._codec import decode, encode
+from ._continuous import (
+    ContinuousWavelet,
+    DiscreteContinuousWavelet,
+    central_frequency,
+    centrfrq,
+    frequency2scale,
+    integrate_wavelet,
+    intwave,
+    orthfilt,
+    scal2frq,
+    scale2frequency,
+)
+from ._cwt import cwt, icwt
 from ._dwt import (
     downcoef,
     dwt,
@@ -35,6 +49,7 @@ from ._dwt import (
     set_threads,
     upcoef,
 )
+from ._families import families, wavelist
 from ._mra import imra, imra2, imran, mra, mra2, mran
 from ._mixed import MixedPlan
 from ._multilevel import (
@@ -60,19 +75,16 @@ from ._plan import Plan, Subband, Tile
 from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn
 from ._threshold import threshold, threshold_firm
 from ._wavelet import (
-    DiscreteContinuousWavelet,
     Modes,
     Wavelet,
     catalogue,
     emit,
     factor,
-    families,
     orthogonal_filter_bank,
     plot,
     qmf,
     show,
     wavelet,
-    wavelist,
 )
 
 __all__ = sorted(name for name in dir() if not name.startswith("_"))

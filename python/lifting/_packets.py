@@ -206,7 +206,7 @@ class BaseNode:
 class Node(BaseNode):
     """A node along one axis, with children ``a`` and ``d``."""
 
-    PARTS = ("a", "d")
+    A, D = PARTS = ("a", "d")
 
     def _keys(self):
         return {"a": "a", "d": "d"}
@@ -218,7 +218,7 @@ class Node(BaseNode):
 class Node2D(BaseNode):
     """A node along two axes, with children ``a``, ``h``, ``v``, ``d``."""
 
-    PARTS = ("a", "h", "v", "d")
+    LL, HL, LH, HH = PARTS = ("a", "h", "v", "d")
 
     def _keys(self):
         return {"a": "aa", "h": "da", "v": "ad", "d": "dd"}

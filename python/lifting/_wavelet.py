@@ -13,41 +13,31 @@ from pathlib import Path
 import numpy as np
 
 from . import _lifting
+from ._families import DISCRETE, is_continuous, wavelist
 from ._lifting import LiftingError
 
-_FAMILIES = {
-    "haar": "Haar",
-    "db": "Daubechies",
-    "sym": "Symlets",
-    "coif": "Coiflets",
-    "bior": "Biorthogonal",
-    "rbio": "Reverse biorthogonal",
-    "dmey": "Discrete Meyer (FIR Approximation)",
-}
-_SYMMETRY = {
-    "haar": "asymmetric",
-    "db": "asymmetric",
-    "sym": "near symmetric",
-    "coif": "near symmetric",
-    "bior": "symmetric",
-    "rbio": "symmetric",
-    "dmey": "symmetric",
-}
-_SPLINES = "1.1 1.3 1.5 2.2 2.4 2.6 2.8 3.1 3.3 3.5 3.7 3.9 4.4 5.5 6.8".split()
-_NAMES = {
-    "haar": ["haar"],
-    "db": [f"db{n}" for n in range(1, 39)],
-    "sym": [f"sym{n}" for n in range(2, 21)],
-    "coif": [f"coif{n}" for n in range(1, 18)],
-    "bior": [f"bior{n}" for n in _SPLINES],
-    "rbio": [f"rbio{n}" for n in _SPLINES],
-    "dmey": ["dmey"],
-}
-#: PyWavelets' continuous wavelets; they get an error of their own.
-_CONTINUOUS = re.compile(r"(cgau|cmor|fbsp|gaus|mexh|morl|shan)[0-9.\-]*")
+
+def deprecated(old, new):
+    """Warns that a name of PyWavelets is deprecated."""
+    warnings.warn(f"{old} is deprecated, and will be removed: use {new}", DeprecationWarning, stacklevel=3)
 
 
-class Modes(enum.IntEnum):
+#: Old names of the modes.
+_SHORT = {"zpd": "zero", "cpd": "constant", "sym": "symmetric", "ppd": "periodic", "sp1": "smooth"}
+_SHORT |= {"per": "periodization"}
+
+
+class _OldModes(enum.EnumMeta):
+    """Old names of the modes, as attributes that warn."""
+
+    def __getattr__(cls, name):
+        if name not in _SHORT:
+            raise AttributeError(f"{cls.__name__!r} has no mode {name!r}")
+        deprecated(name, _SHORT[name])
+        return cls[_SHORT[name]]
+
+
+class Modes(enum.IntEnum, metaclass=_OldModes):
     """Extension modes of a signal at its ends, with PyWavelets' numbers and names.
 
     >>> Modes.from_object("symmetric") == Modes.symmetric == 1
@@ -66,9 +56,11 @@ class Modes(enum.IntEnum):
 
     @staticmethod
     def from_object(mode):
-        """The mode of a name, an abbreviation or a number."""
+        """The mode of a name or a number; old names such as ``sym`` are deprecated."""
         if isinstance(mode, str):
             name = _SHORT.get(mode, mode)
+            if name != mode:
+                deprecated(mode, name)
             if name not in Modes.__members__:
                 raise ValueError(f"unknown mode {mode!r}; choose one of {', '.join(Modes.modes)}")
             return Modes[name]
@@ -79,8 +71,6 @@ class Modes(enum.IntEnum):
         raise TypeError(f"a mode must be a name or a number, not {type(mode).__name__}")
 
 
-_SHORT = {"zpd": "zero", "cpd": "constant", "sym": "symmetric", "ppd": "periodic", "sp1": "smooth"}
-_SHORT |= {"per": "periodization"}
 #: Names in PyWavelets' order.
 Modes.modes = "zero constant symmetric periodic smooth periodization reflect antisymmetric antireflect".split()
 
@@ -116,10 +106,10 @@ class Wavelet:
             if not isinstance(name, str):
                 raise TypeError(f"a wavelet's name must be a string, not {type(name).__name__}")
             name = name.lower()
-            if _CONTINUOUS.fullmatch(name):
+            if is_continuous(name):
                 raise ValueError(
-                    f"The `Wavelet` class is for discrete wavelets, and {name!r} is continuous: it has no filter bank. "
-                    "`lifting.wavelist()` lists the discrete ones"
+                    f"The `Wavelet` class is for discrete wavelets, and {name!r} is continuous, without a filter bank: "
+                    "use `ContinuousWavelet` and `cwt`, or a name of `wavelist(kind='discrete')`"
                 )
             _scheme = _find(name)
         elif _scheme is None:
@@ -131,7 +121,7 @@ class Wavelet:
         self._custom = filter_bank is not None
         family = re.match(r"[a-z]*", name)[0]
         # A bank under a catalogue name is not the catalogue's wavelet.
-        self._family = family if not self._custom and name in _NAMES.get(family, ()) else ""
+        self._family = family if not self._custom and name in DISCRETE.get(family, ("", "", ()))[2] else ""
 
         #: Largest difference between a tap of ``filter_bank`` and of the factored wavelet; 0 without a bank.
         self.residual = 0.0
@@ -197,11 +187,13 @@ class Wavelet:
         return tuple(self._filters[i][::-1] for i in (2, 3, 0, 1))
 
     def get_filters_coeffs(self):
-        """Synonym of `filter_bank`."""
+        """Old synonym of `filter_bank`, deprecated."""
+        deprecated("get_filters_coeffs()", "filter_bank")
         return self.filter_bank
 
     def get_reverse_filters_coeffs(self):
-        """Synonym of `inverse_filter_bank`."""
+        """Old synonym of `inverse_filter_bank`, deprecated."""
+        deprecated("get_reverse_filters_coeffs()", "inverse_filter_bank")
         return self.inverse_filter_bank
 
     @functools.cached_property
@@ -226,19 +218,29 @@ class Wavelet:
         if self._custom:
             return "unknown"
         if self._family:
-            return _SYMMETRY[self._family]
+            return DISCRETE[self._family][1]
         taps = np.trim_zeros(self.dec_lo)
         return "symmetric" if np.allclose(taps, taps[::-1]) else "asymmetric"
 
     @property
     def family_name(self):
         """Name of the family; empty if it has none."""
-        return _FAMILIES.get(self._family, "")
+        return DISCRETE[self._family][0] if self._family else ""
 
     @property
     def short_family_name(self):
         """Prefix of the family's wavelet names, such as ``db``."""
         return self._family
+
+    @property
+    def number(self):
+        """Order in the family: the digits of the name, such as 13 for `bior1.3`. None without a family."""
+        return int("".join(re.findall(r"\d", self.name)) or 0) if self._family else None
+
+    @property
+    def family_number(self):
+        """Synonym of ``number``."""
+        return self.number
 
     @property
     def vanishing_moments_psi(self):
@@ -394,11 +396,6 @@ def _rebuilt(name, text, custom=False, residual=0.0):
     return made
 
 
-def DiscreteContinuousWavelet(name, filter_bank=None):
-    """PyWavelets' constructor of either kind; here always a `Wavelet`, as only discrete ones exist."""
-    return Wavelet(name, filter_bank)
-
-
 def as_wavelet(wavelet):
     """The `Wavelet` of a name, a `Wavelet` or a PyWavelets object."""
     if isinstance(wavelet, Wavelet):
@@ -410,6 +407,10 @@ def as_wavelet(wavelet):
         known = _named(wavelet.name) if wavelet.name.lower() in wavelist(kind="discrete") else None
         same = known is not None and _difference([np.asarray(f) for f in wavelet.filter_bank], known.filter_bank) < 1e-9
         return known if same else Wavelet(wavelet.name, wavelet)
+    if getattr(wavelet, "complex_cwt", None) is not None:
+        raise ValueError(
+            f"{wavelet.name!r} is continuous, but a discrete wavelet is needed; `cwt` takes continuous ones"
+        )
     raise ValueError(f"a wavelet must be a name or a `lifting.Wavelet`, not {type(wavelet).__name__}")
 
 
@@ -450,36 +451,6 @@ def key_of(wavelet):
     except LiftingError:
         return made.text
     return made.name if known.text == made.text else made.text
-
-
-def wavelist(family=None, kind="all"):
-    """Names of PyWavelets' discrete wavelets, of a family or all. Kind ``continuous`` gives an empty list.
-
-    >>> wavelist("dmey")
-    ['dmey']
-    """
-    if kind not in ("all", "discrete", "continuous"):
-        raise ValueError(f"unknown kind {kind!r}; choose one of all, discrete, continuous")
-    if family is not None and family not in _NAMES:
-        raise ValueError(f"unknown family {family!r}; choose one of {', '.join(_NAMES)}")
-    if kind == "continuous":
-        return []
-    if family is not None:
-        return list(_NAMES[family])
-    return sorted((name for names in _NAMES.values() for name in names), key=_natural)
-
-
-def _natural(name):
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-
-
-def families(short=True):
-    """Families of `wavelist`: short names, or full ones if ``short`` is false.
-
-    >>> families()
-    ['haar', 'db', 'sym', 'coif', 'bior', 'rbio', 'dmey']
-    """
-    return list(_FAMILIES) if short else list(_FAMILIES.values())
 
 
 def catalogue():

@@ -1,6 +1,7 @@
 """A pytest plugin that makes `import pywt` import `lifting`, for test files written for PyWavelets.
 
-`pywt.data`, with images and signals only, stays PyWavelets' own.
+Recorded signals and images of `pywt.data` stay PyWavelets' own, since lifting's are synthetic. So does `pywt._pytest`,
+which reads recorded results.
 """
 
 import importlib
@@ -12,14 +13,21 @@ import numpy.exceptions
 import lifting
 from lifting import _swt
 
-real = importlib.import_module("pywt.data")
+recorded = importlib.import_module("pywt.data")
+helpers = importlib.import_module("pywt._pytest")
 for name in [name for name in sys.modules if name == "pywt" or name.startswith("pywt.")]:
     del sys.modules[name]
 
 #: Private modules that PyWavelets' tests import, with lifting's counterparts.
 SUBMODULES = {
     "_extensions": {},
-    "_extensions._pywt": {"Modes": lifting.Modes, "Wavelet": lifting.Wavelet},
+    "_extensions._pywt": {
+        "ContinuousWavelet": lifting.ContinuousWavelet,
+        "Modes": lifting.Modes,
+        "Wavelet": lifting.Wavelet,
+    },
+    "data": {name: getattr(recorded, name) for name in lifting.data.__all__}
+    | {"demo_signal": lifting.data.demo_signal},
     "_extensions._swt": {"swt_axis": _swt.swt_axis},
     "_utils": {"AxisError": numpy.exceptions.AxisError},
 }
@@ -36,4 +44,4 @@ for name, contents in SUBMODULES.items():
     sys.modules[module.__name__] = module
     parent, _, last = name.rpartition(".")
     setattr(sys.modules[f"pywt.{parent}"] if parent else pywt, last, module)
-pywt.data = sys.modules["pywt.data"] = real
+pywt._pytest = sys.modules["pywt._pytest"] = helpers

@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).parent
 TABLE = HERE.parent.parent / "docs" / "pywavelets.md"
 FILES = "test_dwt_idwt test_multidim test_multilevel test_modes test_swt test_wp test_wp2d test_wpnd".split()
 FILES += "test_mra test_thresholding test_wavelet test_perfect_reconstruction test_functions test__pywt".split()
+FILES += "test_cwt_wavelets test_matlab_compatibility_cwt test_data test_deprecations test_concurrent".split()
 #: Deselects slow tests; `tests/test_pywavelets.py` already covers all wavelets.
 SLOW = ["-m", "not slow", "-k", "not allwavelets"]
 
@@ -35,6 +36,7 @@ def test_pywavelets_own_tests(tmp_path):
         pytest.skip("PyWavelets was installed without its tests")
     for name in FILES:
         shutil.copy(theirs / f"{name}.py", tmp_path)
+    shutil.copytree(theirs / "data", tmp_path / "data")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     quick = [] if os.environ.get("LIFTING_FULL") == "1" else SLOW
     result = run(tmp_path, "-p", "lifting_as_pywt", *quick, *(f"{name}.py" for name in FILES))
