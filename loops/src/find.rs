@@ -119,10 +119,11 @@ impl Wanted<'_> {
     }
 }
 
-/// The loops of one instruction set; those of 64-bit reals and 32-bit integers only if they gain enough.
+/// The loops of one instruction set; those of 64-bit reals, of 32-bit integers and of any steps only if they gain
+/// enough.
 #[cfg(target_arch = "x86_64")]
 macro_rules! set {
-    ($set:ident, $($features:literal)?, $f32:ident, $i16:ident $(, $f64:ident, $i32:ident)?) => {
+    ($set:ident, $($features:literal)?, $f32:ident, $i16:ident $(, $f64:ident, $i32:ident)? $(; $long:ident)?) => {
         mod $set {
             use super::*;
             $(use wide::{$f64, $i32};)?
@@ -217,10 +218,14 @@ macro_rules! set {
                 }
             }
 
-            /// Any steps of reals.
+            /// Any steps of reals, if registers are wide enough to gain.
             fn long<V: Vector, S: Storage<V>>(wanted: Wanted<'_>) -> Option<Loop> {
-                wanted.long.filter(|steps| steps.depth() <= V::LANES)?;
-                of::<V, S, Long<V>>(wanted)
+                let _fits = wanted.long.filter(|steps| steps.depth() <= V::LANES)?;
+                $(
+                    return of::<V, S, $long<V>>(wanted);
+                )?
+                #[allow(unreachable_code, reason = "some sets have such loops")]
+                None
             }
 
             /// Steps of a product with a sum of two reals.
@@ -272,8 +277,8 @@ macro_rules! set {
 }
 
 #[cfg(target_arch = "x86_64")]
-set!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi2", F32x16, I16x32, F64x8, I32x16);
+set!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi2", F32x16, I16x32, F64x8, I32x16; Long);
 #[cfg(target_arch = "x86_64")]
-set!(avx2, "avx2,f16c", F32x8, I16x16, F64x4, I32x8);
+set!(avx2, "avx2,f16c", F32x8, I16x16, F64x4, I32x8; Long);
 #[cfg(target_arch = "x86_64")]
 set!(baseline, , F32x4, I16x8);

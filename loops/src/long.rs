@@ -197,10 +197,10 @@ impl<V: Vector> Chain<V> for Long<V> {
         // SAFETY: by the caller's promise; the level outlives the event.
         unsafe {
             let steps = &*self.steps;
-            let mut history = History::<V, R> { memory };
+            let mut history = History::<V, R> { memory, numbers: lane_numbers::<V::Lane>() };
             if steps.wait > 0 {
                 history.keep(&target);
-                let late = history.aged(steps.wait);
+                let late = history.aged(&target, steps.wait);
                 history.shift(&target);
                 target = late;
                 history.next();
@@ -241,9 +241,9 @@ impl<V: Vector> Chain<V> for Long<V> {
                     }
                     _ => {
                         for (i, ages) in ages[..step.terms].iter().enumerate() {
-                            let mut samples = history.aged(ages[0]);
+                            let mut samples = history.aged(&new, ages[0]);
                             for age in &ages[1..] {
-                                let more = history.aged(*age);
+                                let more = history.aged(&new, *age);
                                 for r in 0..R {
                                     samples[r] = samples[r].add(more[r]);
                                 }
@@ -258,7 +258,7 @@ impl<V: Vector> Chain<V> for Long<V> {
                 let next = step.next + usize::from(late && k == last);
                 let mut following = new;
                 if next > 0 {
-                    following = if short { delayed } else { history.aged(next) };
+                    following = if short { delayed } else { history.aged(&new, next) };
                 }
                 if !short {
                     history.shift(&new);
@@ -333,6 +333,22 @@ impl<V: Vector> Chain<V> for Long<V> {
     }
 }
 
+/// Numbers from 0, as wide as `T`.
+#[inline(always)]
+fn lane_numbers<T>() -> *const T {
+    static NARROW: [u32; 32] = {
+        let mut numbers = [0; 32];
+        let mut i = 0;
+        while i < 32 {
+            numbers[i] = i as u32;
+            i += 1;
+        }
+        numbers
+    };
+    static WIDE: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    if size_of::<T>() == 4 { NARROW.as_ptr().cast() } else { WIDE.as_ptr().cast() }
+}
+
 /// The last two samples and the `depth` before them, latest first; the state keeps the `depth` latest.
 #[inline(always)]
 unsafe fn keep<V: Vector>(history: &mut [V; MAX_AGE + 2], [a, b]: [V; 2], state: *mut V::Lane, depth: usize) {
@@ -351,6 +367,8 @@ unsafe fn keep<V: Vector>(history: &mut [V; MAX_AGE + 2], [a, b]: [V; 2], state:
 /// Registers of a step for each row: the previous one, and the latest one after it.
 struct History<V: Vector, const R: usize> {
     memory: *mut V::Lane,
+    /// Numbers of the lanes of two registers, as wide as lanes.
+    numbers: *const V::Lane,
 }
 
 impl<V: Vector, const R: usize> History<V, R> {
@@ -375,26 +393,31 @@ impl<V: Vector, const R: usize> History<V, R> {
         }
     }
 
-    /// Stores the latest registers after the previous ones.
+    /// Stores the latest registers after the previous ones, unless `aged` permutes lanes.
     #[inline(always)]
     unsafe fn keep(&self, new: &[V; R]) {
-        for r in 0..R {
+        for r in 0..if V::PICKS { 0 } else { R } {
             // SAFETY: by the caller's promise.
             unsafe { new[r].store(self.at(r).add(V::LANES)) };
         }
     }
 
-    /// Samples of an age, at most that of the previous register's first lane.
+    /// Samples of an age, at most that of the previous register's first lane. Reading a register across two that were
+    /// just written waits for the stores, so lanes are permuted where one instruction does it.
     #[inline(always)]
-    unsafe fn aged(&self, age: usize) -> [V; R] {
-        // SAFETY: by the caller's promise.
+    unsafe fn aged(&self, new: &[V; R], age: usize) -> [V; R] {
+        let first = V::LANES - age;
+        let mut samples = *new;
+        // SAFETY: by the caller's promise; the table has the numbers of two registers' lanes.
         unsafe {
-            let mut samples = [V::splat(0.0); R];
             for r in 0..R {
-                samples[r] = V::load(self.at(r).add(V::LANES - age));
+                samples[r] = match const { V::PICKS } {
+                    true => V::pick(V::load(self.at(r)), new[r], self.numbers.add(first)),
+                    false => V::load(self.at(r).add(first)),
+                };
             }
-            samples
         }
+        samples
     }
 
     /// Replaces the previous registers.
