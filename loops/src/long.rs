@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 48;
 /// Most sums of samples in all steps together.
 const MAX_TERMS: usize = 96;
 
-/// Most samples of a step, and greatest age.
+/// Greatest age.
 const MAX_AGE: usize = 12;
 
 /// Registers along a row, for the history of each step: the previous register and the latest one.
@@ -308,16 +308,12 @@ impl<V: Vector> Chain<V> for Long<V> {
                     (next0, next1) = if step.next == 0 { (new0, new1) } else { (old, new0) };
                 } else {
                     keep(&mut history, [new0, new1], state, step.depth);
-                    let mut sums = [new0; 2];
-                    for (i, ages) in ages[..step.terms].iter().enumerate() {
-                        for (p, sum) in sums.iter_mut().enumerate() {
-                            let mut samples = history[ages[0] + 1 - p];
-                            for age in &ages[1..] {
-                                samples = samples.add(history[age + 1 - p]);
-                            }
-                            let product = weights[i].mul(samples);
-                            *sum = if i == 0 { product } else { sum.add(product) };
-                        }
+                    let sums;
+                    if step.kind == Kind::Two {
+                        let ([v, w], old) = ([weights[0], weights[1]], history[2]);
+                        sums = [v.mul(old).add(w.mul(new0)), v.mul(new0).add(w.mul(new1))];
+                    } else {
+                        sums = sums_of(&history, &ages[..step.terms], weights);
                     }
                     [sum0, sum1] = sums;
                     (next0, next1) = (history[step.next + 1], history[step.next]);
@@ -347,6 +343,26 @@ fn lane_numbers<T>() -> *const T {
     };
     static WIDE: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     if size_of::<T>() == 4 { NARROW.as_ptr().cast() } else { WIDE.as_ptr().cast() }
+}
+
+/// The sums of a step for two pairs.
+#[inline(always)]
+unsafe fn sums_of<V: Vector>(history: &[V; MAX_AGE + 2], ages: &[Vec<usize>], weights: &[V]) -> [V; 2] {
+    let mut sums = [history[0]; 2];
+    // SAFETY: by the caller's promise.
+    unsafe {
+        for (i, ages) in ages.iter().enumerate() {
+            for (p, sum) in sums.iter_mut().enumerate() {
+                let mut samples = history[ages[0] + 1 - p];
+                for age in &ages[1..] {
+                    samples = samples.add(history[age + 1 - p]);
+                }
+                let product = weights[i].mul(samples);
+                *sum = if i == 0 { product } else { sum.add(product) };
+            }
+        }
+    }
+    sums
 }
 
 /// The last two samples and the `depth` before them, latest first; the state keeps the `depth` latest.
