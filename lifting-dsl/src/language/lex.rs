@@ -158,9 +158,13 @@ pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
             let diagnostic = Diagnostic::error("L0001", message, span, "not part of the language");
             sink.push(match first {
                 '«' | '≪' => diagnostic.help(NO_LEFT_SHIFT),
-                '<' | '‹' if ["<<", "‹‹"].iter().any(|shift| shown.starts_with(shift)) => diagnostic.help(NO_LEFT_SHIFT),
+                '<' | '‹' if ["<<", "‹‹"].iter().any(|shift| shown.starts_with(shift)) => {
+                    diagnostic.help(NO_LEFT_SHIFT)
+                }
                 '›' if shown.starts_with("››") => diagnostic.help("write `>>`"),
-                '<' | '‹' | '›' | '⟨' | '⟩' => diagnostic.help("write round brackets, or square ones around an index"),
+                '<' | '‹' | '›' | '⟨' | '⟩' => {
+                    diagnostic.help("write round brackets, or square ones around an index")
+                }
                 '»' => diagnostic.help("write `>>`"),
                 '^' => diagnostic.help("write powers out as products"),
                 '\'' | '"' => diagnostic.help("write words without quotes"),

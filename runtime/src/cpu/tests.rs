@@ -258,8 +258,9 @@ fn long_chains_equal_the_oracle() {
     all.extend(lifting_dsl::compile(text).unwrap().schemes);
     for scheme in all {
         for boundary in [Boundary::Periodic, Boundary::WholeSymmetric] {
-            let one = |shape: &[usize], levels: u32| {
-                Problem { boundary, ..Problem::new(scheme.clone(), Geometry::uniform(shape, levels).unwrap()) }
+            let one = |shape: &[usize], levels: u32| Problem {
+                boundary,
+                ..Problem::new(scheme.clone(), Geometry::uniform(shape, levels).unwrap())
             };
             for _ in 0..4 {
                 let [height, width] = wide(&mut random).map(|n| n.next_multiple_of(4));

@@ -100,6 +100,8 @@ struct Case {
     layout: Layout,
     schedule: Schedule,
     size: Size,
+    /// Wavelet of the innermost axis, unless it is that of the others.
+    rows: Option<Scheme>,
 }
 
 impl Case {
@@ -107,14 +109,17 @@ impl Case {
         let Size { shape, levels, origins, order } = &self.size;
         let Case { scheme, sample, boundary, layout, schedule, .. } = self;
         format!(
-            "{} {sample} {boundary} {layout:?} {schedule} {shape:?} levels {levels:?} origins {origins:?} order {order:?}",
-            scheme.name()
+            "{}{} {sample} {boundary} {layout:?} {schedule} {shape:?} levels {levels:?} origins {origins:?} order {order:?}",
+            scheme.name(),
+            self.rows.as_ref().map_or(String::new(), |rows| format!(" and {}", rows.name()))
         )
     }
 
     fn plan<T: Sample>(&self, device: &Device, schedule: Schedule) -> Result<Plan<T>, PlanError> {
         let size = &self.size;
         let plan = Plan::builder(&self.scheme).shape(&size.shape).levels_per_axis(&size.levels);
+        let rows = self.rows.as_slice().iter().collect::<Vec<_>>();
+        let plan = if rows.is_empty() { plan } else { plan.axis_wavelets(size.shape.len() - 1, &rows) };
         let plan = plan.axis_order(&size.order).origins(&size.origins).boundary(self.boundary).layout(self.layout);
         plan.schedule(schedule).sample().build(device)
     }
@@ -168,8 +173,22 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
                 for sample in types(scheme.domain()) {
                     for &schedule in &schedules {
                         let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
-                        first.push(Case { scheme, sample, boundary, layout, schedule, size });
+                        first.push(Case { scheme, sample, boundary, layout, schedule, size, rows: None });
                     }
+                }
+            }
+        }
+    }
+    // Another wavelet along rows.
+    for size in few() {
+        for names in [["dd137", "legall53"], ["cdf97", "haar"]] {
+            let [scheme, rows] = names.map(wavelet);
+            for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
+                for (t, sample) in types(scheme.domain()).enumerate() {
+                    let layout = if (b + t) % 4 == 0 { Layout::Interleaved } else { Layout::Mallat };
+                    let (scheme, rows, size, schedule) =
+                        (scheme.clone(), Some(rows.clone()), size.clone(), Schedule::Auto);
+                    first.push(Case { scheme, sample, boundary, layout, schedule, size, rows });
                 }
             }
         }
@@ -181,7 +200,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
             for &schedule in &schedules {
                 let sample = types(scheme.domain()).cycle().nth(w + i).expect("every domain has types");
                 let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
-                first.push(Case { scheme, sample, boundary: Boundary::Periodic, layout, schedule, size });
+                first.push(Case { scheme, sample, boundary: Boundary::Periodic, layout, schedule, size, rows: None });
             }
         }
     }
@@ -192,7 +211,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
                 let sample = types(scheme.domain()).cycle().nth(s + b).expect("every domain has types");
                 let schedule = schedules[(w + b) % schedules.len()];
                 let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
-                cases.push(Case { scheme, sample, boundary, layout, schedule, size });
+                cases.push(Case { scheme, sample, boundary, layout, schedule, size, rows: None });
             }
         }
     }
@@ -203,7 +222,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
             let sample = types(scheme.domain()).cycle().nth(w + i).expect("every domain has types");
             let (scheme, boundary, layout) =
                 (scheme.clone(), Boundary::ALL[(w + i) % Boundary::ALL.len()], Layout::Mallat);
-            cases.push(Case { scheme, sample, boundary, layout, schedule: Schedule::Auto, size });
+            cases.push(Case { scheme, sample, boundary, layout, schedule: Schedule::Auto, size, rows: None });
         }
     }
     // The full product of border rules and types over all sizes, cycling through layouts and schedules.
@@ -214,7 +233,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
                     let layout = if (i + b + t) % 4 == 0 { Layout::Interleaved } else { Layout::Mallat };
                     let schedule = schedules[(i + b + t) % schedules.len()];
                     let (scheme, size) = (scheme.clone(), size.clone());
-                    cases.push(Case { scheme, sample, boundary, layout, schedule, size });
+                    cases.push(Case { scheme, sample, boundary, layout, schedule, size, rows: None });
                 }
             }
         }
@@ -234,6 +253,7 @@ fn many_blocks() -> impl Iterator<Item = Case> {
         layout: Layout::Mallat,
         schedule: Schedule::Auto,
         size: size(&shape, 1),
+        rows: None,
     })
 }
 
