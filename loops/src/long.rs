@@ -1,4 +1,4 @@
-//! Steps of any number and reach: delay lines in memory.
+//! Steps of any number and reach, as data: delay lines in memory.
 //!
 //! The chains of `chain` keep their delays in registers, with a loop compiled for each shape. Registers end at five
 //! steps. Here one loop serves all wavelets of reals: the steps are data. A step is executed for four rows before the
@@ -7,6 +7,8 @@
 //! Notation: pairs (t, u) arrive, where t is of the phase that the first step updates. Steps update the phases
 //! alternately. When pair j arrives, step k updates the sample of pair j − lag(k), and reads samples of the other phase
 //! by their *age*: 0 for the latest one, 1 for the one before.
+
+#![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
 use crate::chain::{Chain, Line, MAX_READS, Shape};
 use crate::kernels::Level;
@@ -308,14 +310,12 @@ impl<V: Vector> Chain<V> for Long<V> {
                     (next0, next1) = if step.next == 0 { (new0, new1) } else { (old, new0) };
                 } else {
                     keep(&mut history, [new0, new1], state, step.depth);
-                    let sums;
-                    if step.kind == Kind::Two {
+                    [sum0, sum1] = if step.kind == Kind::Two {
                         let ([v, w], old) = ([weights[0], weights[1]], history[2]);
-                        sums = [v.mul(old).add(w.mul(new0)), v.mul(new0).add(w.mul(new1))];
+                        [v.mul(old).add(w.mul(new0)), v.mul(new0).add(w.mul(new1))]
                     } else {
-                        sums = sums_of(&history, &ages[..step.terms], weights);
-                    }
-                    [sum0, sum1] = sums;
+                        sums_of(&history, &ages[..step.terms], weights)
+                    };
                     (next0, next1) = (history[step.next + 1], history[step.next]);
                 }
                 (new0, new1) = (t0.add(sum0), t1.add(sum1));
