@@ -73,7 +73,7 @@ minimum_rust() {
     fi
 }
 
-# Succeeds if Python can make environments; prints the reason if not.
+# Succeeds if Python can make environments; prints the reason if not, and what is skipped [the Python package].
 has_venv() {
     if python3 -c 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11)' 2> /dev/null; then
         return 0
@@ -81,7 +81,7 @@ has_venv() {
         echo "LIFTING_REQUIRE_PYTHON=1, and there is no python3 of 3.11 or later with venv: apt install python3-venv"
         exit 1
     else
-        echo "the Python package is skipped: there is no python3 of 3.11 or later with venv"
+        echo "${1:-the Python package} is skipped: there is no python3 of 3.11 or later with venv"
         return 1
     fi
 }

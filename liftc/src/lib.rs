@@ -39,6 +39,7 @@ use failure::{Failure, Outcome};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub use explain::rows_svg;
 pub use output::close_standard;
 pub use plot::svg;
 pub use show::describe;

@@ -1,4 +1,5 @@
-//! Development tasks: `cargo xtask validate`, `filters`, `fit`, `gpu-bundle`, `example`, `tables` and `cuda-toolchain`.
+//! Development tasks: `cargo xtask validate`, `filters`, `fit`, `gpu-bundle`, `prose`, `example`, `site`,
+//! `tables` and `cuda-toolchain`.
 
 mod bundle;
 mod emitted;
@@ -11,6 +12,7 @@ mod planned;
 mod prose;
 mod record;
 mod registers;
+mod site;
 mod tables;
 mod toolchain;
 mod validate;
@@ -95,6 +97,14 @@ enum Task {
     },
     /// Compile the output of liftc for examples/cuda by nvcc, and build the folder by CMake.
     Example,
+    /// Build the documentation as a website in site/, with a browser of the catalogue's wavelets.
+    ///
+    /// MkDocs comes from PyPI, once. The site works from the file system. A broken link is an error.
+    Site {
+        /// Also build the documentation of the crates, in site/rust/.
+        #[arg(long)]
+        rust: bool,
+    },
     /// Train the codec's probability tables (codec/src/tables.bin), or measure the built-in ones.
     ///
     /// Pictures are PNG, JPEG or PGM, and are converted to grey. codec/src/tables.md lists the training pictures of the
@@ -121,6 +131,7 @@ fn main() -> ExitCode {
         Task::GpuBundle { only } => bundle::make(&only),
         Task::Prose { files } => prose::run(&files),
         Task::Example => example::build(),
+        Task::Site { rust } => site::build(rust),
         Task::Tables { pictures, held_out, output } => tables::run(&tables::Options { pictures, held_out, output }),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),
     };

@@ -70,6 +70,26 @@ pub fn run(command: &mut Command) -> Result<String, String> {
     if output.status.success() { Ok(text) } else { Err(format!("{command:?}: {}\n{text}", output.status)) }
 }
 
+/// The environment `target/NAME` with these PyPI packages, one a line; installed if missing or of other versions.
+///
+/// # Errors
+/// Python lacks `venv`, or a package cannot be downloaded.
+pub fn venv(name: &str, packages: &str, about: &str) -> Result<PathBuf, String> {
+    let venv = target().join(name);
+    let stamp = venv.join("installed");
+    if !std::fs::read_to_string(&stamp).is_ok_and(|s| s == packages) {
+        eprintln!("installing {about} from PyPI in {}", venv.display());
+        let help =
+            "Python 3.11 or later with venv (Debian: apt-get install python3-venv) and access to PyPI are required";
+        let failed = |e: String| format!("{e}\n{help}");
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv)).map_err(failed)?;
+        let install = ["install", "--quiet", "--no-deps", "--no-compile"];
+        run(Command::new(venv.join("bin/pip")).args(install).args(packages.lines())).map_err(failed)?;
+        std::fs::write(&stamp, packages).map_err(|e| format!("{}: {e}", stamp.display()))?;
+    }
+    Ok(venv)
+}
+
 /// The toolchain in `LIFTING_CUDA_HOME`, or the one under `target/cuda`, which is installed if missing.
 pub fn cuda() -> Result<Toolchain, String> {
     if let Some(home) = std::env::var_os("LIFTING_CUDA_HOME") {
@@ -79,16 +99,8 @@ pub fn cuda() -> Result<Toolchain, String> {
         }
         return Ok(Toolchain { home });
     }
-    let venv = target().join("cuda");
-    let stamp = venv.join("installed");
-    if !std::fs::read_to_string(&stamp).is_ok_and(|s| s == PACKAGES) {
-        eprintln!("installing the CUDA compilers from PyPI in {}", venv.display());
-        let help = "Python 3 with venv is needed (Debian: apt-get install python3-venv), or set LIFTING_CUDA_HOME";
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv)).map_err(|e| format!("{e}\n{help}"))?;
-        let install = ["install", "--quiet", "--no-deps", "--no-compile"];
-        run(Command::new(venv.join("bin/pip")).args(install).args(PACKAGES.lines()))?;
-        std::fs::write(&stamp, PACKAGES).map_err(|e| format!("{}: {e}", stamp.display()))?;
-    }
+    let help = "or set LIFTING_CUDA_HOME";
+    let venv = venv("cuda", PACKAGES, "the CUDA compilers").map_err(|e| format!("{e}, {help}"))?;
     let lib = venv.join("lib");
     std::fs::read_dir(&lib)
         .map_err(|e| format!("{}: {e}", lib.display()))?

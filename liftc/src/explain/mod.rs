@@ -135,6 +135,18 @@ pub fn run(args: &ExplainArgs) -> Outcome {
     print(&text)
 }
 
+/// SVG of a wavelet's row diagrams, in windows of 8 rows under its own border rule.
+///
+/// # Errors
+/// If its filters take too long to compute.
+pub fn rows_svg(scheme: &Scheme) -> Outcome<String> {
+    check_expansion(scheme).map_err(input)?;
+    let diagram = |steps| Diagram::new(steps, scheme.boundary(), 8);
+    let (forward, inverse) = (diagram(scheme.steps()), diagram(&scheme.inverse_steps()));
+    let both = [("Forward", &forward), ("Inverse", &inverse)];
+    Ok(diagram::draw(scheme.name(), scheme.boundary(), &both).svg())
+}
+
 /// Whether a word has the form of a code such as `L0301`. No wavelet has such a name.
 fn is_code(word: &str) -> bool {
     word.strip_prefix(['L', 'l']).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
