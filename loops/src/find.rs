@@ -49,7 +49,7 @@ impl Loop {
 pub struct Wanted<'a> {
     /// The steps, which update the two phases alternately; empty if they read more than nearby samples.
     pub steps: &'a [Weights],
-    /// The same steps for a long chain, which takes reals.
+    /// These steps as data, for a long chain of reals.
     pub long: Option<&'a Steps>,
     /// Maximum of [`Weights::sides`].
     pub sides: usize,

@@ -3,7 +3,7 @@
 //! [`NaiveColumns`]: rewrite: a scheme along columns → the row schedule, a block for each column. Neighbouring threads
 //! load samples a row apart, so accesses hardly coalesce.
 //!
-//! [`Transposed`]: rewrite: a scheme along columns → a transposed image, rows, and back ([`transpose`]). Everything is
+//! [`Transposed`]: rewrite: a scheme along columns → a transposed image, rows, and back (`transpose`). Everything is
 //! coalesced, but passes through memory three times.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS

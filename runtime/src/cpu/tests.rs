@@ -284,11 +284,12 @@ fn small_shapes() {
         wavelet far { domain real; odd -= 0.5*even[-3] + 0.25*even[2]; even += 0.125*odd[-1]; }
     ";
     let shapes: [&[usize]; 7] = [&[12], &[8, 20], &[4, 8, 12], &[9], &[5, 18], &[3, 6, 10], &[1, 7]];
-    // Miri takes minutes for each boundary.
+    // Miri takes minutes: it gets one border rule a wavelet, four shapes, and the shortest types.
     let shapes = if cfg!(miri) { &shapes[..4] } else { &shapes[..] };
+    let boundaries = [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Zero];
     let mut random = Random(7);
-    for scheme in lifting_dsl::compile(text).unwrap().schemes {
-        for boundary in [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Zero] {
+    for (k, scheme) in lifting_dsl::compile(text).unwrap().schemes.into_iter().enumerate() {
+        for &boundary in if cfg!(miri) { &boundaries[k..=k] } else { &boundaries[..] } {
             for &shape in shapes {
                 if boundary == Boundary::Periodic && shape.iter().any(|n| n % 4 != 0) {
                     continue;
@@ -297,9 +298,15 @@ fn small_shapes() {
                 let problem = || Problem { boundary, ..Problem::new(scheme.clone(), geometry.clone()) };
                 if scheme.domain() == crate::Domain::Integer {
                     check::<i16>(problem(), &mut random);
-                    check::<i32>(problem(), &mut random);
                 } else {
                     check::<f32>(problem(), &mut random);
+                }
+                if cfg!(miri) {
+                    continue;
+                }
+                if scheme.domain() == crate::Domain::Integer {
+                    check::<i32>(problem(), &mut random);
+                } else {
                     check::<f64>(problem(), &mut random);
                     check::<f16>(problem(), &mut random);
                 }
