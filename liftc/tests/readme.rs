@@ -25,7 +25,9 @@ fn the_readmes_commands_run() {
     let blocks = readme.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
     let lines = blocks
         .flat_map(str::lines)
-        .filter(|line| !["cargo test", "cargo install", "cargo add", "pip install"].iter().any(|other| line.starts_with(other)))
+        .filter(|line| {
+            !["cargo test", "cargo install", "cargo add", "pip install"].iter().any(|other| line.starts_with(other))
+        })
         .map(|line| line.split('#').next().unwrap());
     let lines: Vec<&str> = lines.collect();
     assert!(lines.len() > 9, "{lines:?}");
