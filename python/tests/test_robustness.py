@@ -196,7 +196,7 @@ def test_batches_without_elements():
 def test_a_single_component_comes_back_as_it_was():
     picture = np.arange(60, dtype="uint8").reshape(6, 10, 1)
     assert lifting.decode(lifting.encode(picture)).shape == (6, 10, 1)
-    assert lifting.decode(lifting.encode(picture, bpp=2), level=1).shape == (3, 5, 1)
+    assert lifting.decode(lifting.encode(picture, quality=90), level=1).shape == (3, 5, 1)
     stream = lifting.encode(picture[..., 0])
     assert lifting.decode(stream).shape == (6, 10)
     assert lifting.decode(stream, components=True).shape == picture.shape
