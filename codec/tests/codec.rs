@@ -272,6 +272,12 @@ fn every_changed_byte_is_detected() {
     }
 }
 
+/// Makes the header's checksum right again; it is `length` bytes long.
+fn reseal(stream: &mut [u8], length: usize) {
+    let sum = xxhash_rust::xxh3::xxh3_64(&stream[..length - 4]).to_le_bytes();
+    stream[length - 4..length].copy_from_slice(&sum[..4]);
+}
+
 #[test]
 fn forged_headers_are_refused() {
     let image = picture(8, 8, 1, 8, false);
@@ -280,9 +286,8 @@ fn forged_headers_are_refused() {
     let mut large = stream.clone();
     large[18..34].copy_from_slice(&[0, 0, 0, 1].repeat(4));
     assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));
-    let end = Decoder::new(&stream).unwrap().header_length() - 4;
-    let sum = xxhash_rust::xxh3::xxh3_64(&large[..end]).to_le_bytes();
-    large[end..end + 4].copy_from_slice(&sum[..4]);
+    let length = Decoder::new(&stream).unwrap().header_length();
+    reseal(&mut large, length);
     assert!(matches!(decode(&large), Err(CodecError::Disproportionate { .. })), "{:?}", decode(&large));
     assert!(matches!(
         Decoder::new(&stream).unwrap().at_most(63).decode(0),
@@ -297,9 +302,7 @@ fn forged_headers_are_refused() {
         let mut fast = fast.clone();
         assert_eq!(fast[51], 3);
         fast[51] = planes;
-        let end = Decoder::new(&stream).unwrap().header_length() + 1 - 4;
-        let sum = xxhash_rust::xxh3::xxh3_64(&fast[..end]).to_le_bytes();
-        fast[end..end + 4].copy_from_slice(&sum[..4]);
+        reseal(&mut fast, length + 1);
         let why = format!("it has {planes} fast planes, and 1 to 32 are allowed");
         assert_eq!(decode(&fast), Err(CodecError::Header { why }));
     }
@@ -307,9 +310,7 @@ fn forged_headers_are_refused() {
     let three = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap();
     let mut three = three.encode(&picture(8, 8, 3, 8, false)).unwrap();
     three[13] |= 64;
-    let end = Decoder::new(&stream).unwrap().header_length() - 4;
-    let sum = xxhash_rust::xxh3::xxh3_64(&three[..end]).to_le_bytes();
-    three[end..end + 4].copy_from_slice(&sum[..4]);
+    reseal(&mut three, length);
     let why = "the flag of a single component with 3 components".into();
     assert_eq!(decode(&three), Err(CodecError::Header { why }));
     assert!(matches!(decode(b"P5 1 1 255 x"), Err(CodecError::NotAStream)));

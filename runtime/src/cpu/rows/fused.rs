@@ -22,9 +22,8 @@ pub(super) struct Fused {
     loops: Loop,
     level: Level,
     analysis: bool,
-    /// Whether the loop lifts along rows alone, or along columns alone.
-    rows_only: bool,
-    columns_only: bool,
+    /// Axes that the loop lifts along.
+    along: Along,
     /// Phase of the rows that the first step updates.
     phase: usize,
     /// Phase of the rows that the last step updates.
@@ -125,8 +124,7 @@ impl Fused {
         all[..steps.len()].copy_from_slice(&steps);
         let (long, factors) = (long.unwrap_or_default(), [factor(first)?, factor(1 - first)?]);
         let level = Level { steps: all, long, factors, n, late, left, right, edges };
-        let [rows_only, columns_only] = [Along::Rows, Along::Columns].map(|only| along == only);
-        Some(Fused { loops, level, analysis, rows_only, columns_only, phase: target, last, size: size_of::<T>() })
+        Some(Fused { loops, level, analysis, along, phase: target, last, size: size_of::<T>() })
     }
 
     /// Whether register stores from `start` on fill cache lines in quick succession. Non-temporal stores of smaller
@@ -134,7 +132,7 @@ impl Fused {
     /// the halves of a line are a register of columns apart, which AMD's processors combine and Intel's do not.
     fn can_stream(&self, start: usize) -> bool {
         let register = self.loops.lanes * self.size;
-        let halves = !self.analysis && !self.columns_only || isa::combines_half_lines();
+        let halves = !self.analysis && self.along != Along::Columns || isa::combines_half_lines();
         let least = if halves { LINE / 2 } else { LINE };
         register >= least && start.is_multiple_of(register)
     }
@@ -143,7 +141,7 @@ impl Fused {
     /// row and the delayed state.
     pub fn memory<W>(&self) -> Option<usize> {
         let ends = self.loops.buffers / size_of::<W>();
-        if self.rows_only {
+        if self.along == Along::Rows {
             return Some(ends);
         }
         let state = self.loops.state.checked_mul(self.loops.lanes)?;
@@ -396,8 +394,13 @@ fn sum<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Sum> {
 
 /// Whether a step commutes with reflection, its order of additions included.
 fn is_symmetric(sum: &Sum) -> bool {
-    sum.iter().all(|term| matches!(term.offsets[..], [a, b] if a == -b))
-        || matches!(&sum[..], [a, b] if a.weight == b.weight && matches!((&a.offsets[..], &b.offsets[..]), ([l], [r]) if *l == -r))
+    let mirrored = |term: &Term| matches!(term.offsets[..], [l, r] if l == -r);
+    match &sum[..] {
+        [Term { weight: v, offsets: a }, Term { weight: w, offsets: b }] if a.len() == 1 && b.len() == 1 => {
+            v == w && a[0] == -b[0]
+        }
+        terms => terms.iter().all(mirrored),
+    }
 }
 
 /// Weights of a step; `None` if the loops lack its sums.

@@ -107,19 +107,20 @@ struct Case {
 impl Case {
     fn name(&self) -> String {
         let Size { shape, levels, origins, order } = &self.size;
-        let Case { scheme, sample, boundary, layout, schedule, .. } = self;
+        let Case { scheme, sample, boundary, layout, schedule, rows, .. } = self;
         format!(
-            "{}{} {sample} {boundary} {layout:?} {schedule} {shape:?} levels {levels:?} origins {origins:?} order {order:?}",
-            scheme.name(),
-            self.rows.as_ref().map_or(String::new(), |rows| format!(" and {}", rows.name()))
+            "{} {sample} {boundary} {layout:?} {schedule} {shape:?} levels {levels:?} origins {origins:?} order {order:?}",
+            [Some(scheme), rows.as_ref()].into_iter().flatten().map(Scheme::name).collect::<Vec<_>>().join(",")
         )
     }
 
     fn plan<T: Sample>(&self, device: &Device, schedule: Schedule) -> Result<Plan<T>, PlanError> {
         let size = &self.size;
         let plan = Plan::builder(&self.scheme).shape(&size.shape).levels_per_axis(&size.levels);
-        let rows = self.rows.as_slice().iter().collect::<Vec<_>>();
-        let plan = if rows.is_empty() { plan } else { plan.axis_wavelets(size.shape.len() - 1, &rows) };
+        let plan = match &self.rows {
+            Some(rows) => plan.axis_wavelets(size.shape.len() - 1, &[rows]),
+            None => plan,
+        };
         let plan = plan.axis_order(&size.order).origins(&size.origins).boundary(self.boundary).layout(self.layout);
         plan.schedule(schedule).sample().build(device)
     }
