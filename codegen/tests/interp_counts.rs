@@ -50,7 +50,7 @@ fn global_sectors() {
 /// Wavefronts and conflicts of two warps that store at an index.
 fn banks(scalar: Scalar, lanes: u32, index: impl Fn(Expr) -> Expr) -> (u64, u64) {
     let counts = count(scalar, 0, |b, _, cells, t| {
-        let zero = Expr::Cast(scalar, Box::new(if scalar == Scalar::F32 { 0.into() } else { t.clone() }));
+        let zero = if scalar == Scalar::F32 { Expr::from(0).cast(scalar) } else { t.cast(scalar) };
         let values = vec![zero; lanes as usize];
         b.push(Stmt::Store { space: cells, index: index(t), values, cache: Cache::Default });
     });
@@ -75,13 +75,13 @@ fn shared_banks() {
     assert_eq!(banks(I32, 2, |t| t * 2), (4, 0), "8 bytes per thread");
     assert_eq!(banks(I32, 4, |t| t * 4), (8, 0), "16 bytes per thread, a quarter of a warp at a time");
     assert_eq!(banks(I32, 4, |t| t * 32), (64, 56));
-    assert_eq!(banks(F32, 1, |t| t.clone() % 32 * 32 + t / 32), (64, 62));
+    assert_eq!(banks(F32, 1, |t| t % 32 * 32 + t / 32), (64, 62));
 }
 
 #[test]
 fn broadcasts_are_free() {
     let counts = count(Scalar::I32, 0, |b, _, cells, t| {
-        b.store(cells, t.clone(), t.clone());
+        b.store(cells, t, t);
         b.barrier();
         b.load_new("x", Scalar::I32, cells, 7);
         b.load_new("y", Scalar::I32, cells, t / 8 * 8);
@@ -94,10 +94,10 @@ fn broadcasts_are_free() {
 #[test]
 fn masks() {
     let counts = count(Scalar::F32, 0, |b, data, _, t| {
-        b.if_(t.clone().lt(20.into()), |b| {
-            b.load_new("x", Scalar::F32, data, t.clone());
+        b.if_(t.lt(20), |b| {
+            b.load_new("x", Scalar::F32, data, t);
         });
-        b.if_((t.clone() % 16).eq_(3.into()), |b| {
+        b.if_((t % 16).eq_(3), |b| {
             b.load_new("y", Scalar::F32, data, t);
         });
     });
@@ -108,13 +108,9 @@ fn masks() {
 #[test]
 fn operations() {
     let counts = count(Scalar::F32, 0, |b, _, _, t| {
-        let x = b.let_("x", Scalar::F32, t.clone().cast(Scalar::F32) * Expr::Lit(Literal::F32(2.0)));
-        b.set(Place::Local(x), -Expr::from(x) + Expr::from(x));
-        b.let_(
-            "i",
-            Scalar::I32,
-            t.clone().lt(5.into()).select(t.clone() * 3 + 1, Expr::Mirror(t.into(), Box::new(9.into()))),
-        );
+        let x = b.let_("x", Scalar::F32, t.cast(Scalar::F32) * Expr::Lit(Literal::F32(2.0)));
+        b.set(x, -x + x);
+        b.let_("i", Scalar::I32, t.lt(5).select(t * 3 + 1, Expr::mirror(t, 9)));
         b.for_("j", 0, 3, 1, |_, _| {});
     });
     let expected = Operations { integer: 2 + Operations::FOLD + 3, float: 3, logic: 2 + 3, cast: 1 };

@@ -26,9 +26,9 @@ impl Broken {
         let mut b = Builder::new("broken");
         let data = Space::Global(b.pointer("data", I32, Access::ReadWrite, "input"));
         let out = Space::Global(b.pointer("out", I32, Access::Write, "output"));
-        let n = Expr::from(b.scalar("n", I32, "a number"));
+        let n = b.scalar("n", I32, "a number");
         let row = Space::Shared(b.shared("row", I32, 64));
-        build(&mut b, &Scene { data, out, n, row, t: Builtin::ThreadX.into() });
+        build(&mut b, &Scene { data, out, n: n.into(), row, t: Builtin::ThreadX.into() });
         let kernel = b.finish(Launch { block: self.block, grid: [self.grid.into(), 1.into(), 1.into()] });
         let info = validate(&kernel).expect("valid, if broken");
         let data = Buffer::new(&self.data);
@@ -76,12 +76,12 @@ impl Copying {
     }
 
     fn copy(&self, b: &mut Builder, at: &Expr, valid: i32) {
-        b.copy_async((self.shared, at.clone()), (self.source, at.clone()), 1, valid);
+        b.copy_async((self.shared, *at), (self.source, *at), 1, valid);
     }
 }
 
 fn elem(array: LocalId, index: impl Into<Expr>) -> Expr {
-    Expr::Elem(array, Box::new(index.into()))
+    array.at(index)
 }
 
 macro_rules! faults {
@@ -97,146 +97,146 @@ macro_rules! faults {
 
 faults! {
     load_out_of_bounds: Broken::new(32), |b, s| {
-        let x = b.load_new("x", I32, s.data, s.t.clone() * s.n.clone());
-        b.store(s.out, s.t.clone(), x);
+        let x = b.load_new("x", I32, s.data, s.t * s.n);
+        b.store(s.out, s.t, x);
     }
     load_below_bounds: Broken::new(32), |b, s| {
-        b.if_(s.t.clone().ge(7.into()), |b| {
-            b.load_new("x", I32, s.data, s.t.clone() - 8);
+        b.if_(s.t.ge(7), |b| {
+            b.load_new("x", I32, s.data, s.t - 8);
         });
     }
     store_out_of_bounds: Broken { grid: 3, ..Broken::new(32) }, |b, s| {
-        b.store(s.out, Expr::from(Builtin::BlockX) * 32 + s.t.clone(), 1);
+        b.store(s.out, Builtin::BlockX * 32 + s.t, 1);
     }
     wide_load_out_of_bounds: Broken { data: vec![0; 62], ..Broken::new(16) }, |b, s| {
         let w = b.array("w", I32, 4);
-        b.load(Place::Elem(w, 0.into()), s.data, s.t.clone() * 4, 4, Cache::Default);
+        b.load(Place::Elem(w, 0.into()), s.data, s.t * 4, 4, Cache::Default);
     }
     shared_out_of_bounds: Broken::new(32), |b, s| {
-        b.store(s.row, s.t.clone() * s.n.clone(), 1);
+        b.store(s.row, s.t * s.n, 1);
     }
     register_array_out_of_bounds: Broken::new(8), |b, s| {
         let w = b.array("w", I32, 5);
-        b.set(Place::Elem(w, s.t.clone()), 1);
+        b.set(Place::Elem(w, s.t), 1);
     }
     register_array_read_out_of_bounds: Broken::new(8), |b, s| {
         let w = b.array("w", I32, 5);
-        b.for_("i", 0, 5, 1, |b, i| b.set(Place::Elem(w, i.clone()), i));
-        b.store(s.out, s.t.clone(), elem(w, s.n.clone() - s.t.clone()));
+        b.for_("i", 0, 5, 1, |b, i| b.set(Place::Elem(w, i), i));
+        b.store(s.out, s.t, elem(w, s.n - s.t));
     }
     misaligned: Broken::new(8), |b, s| {
         let w = b.array("w", I32, 4);
-        b.load(Place::Elem(w, 0.into()), s.data, s.t.clone() * 4 + s.t.clone(), 4, Cache::Default);
+        b.load(Place::Elem(w, 0.into()), s.data, s.t * 4 + s.t, 4, Cache::Default);
     }
     misaligned_shared: Broken::new(8), |b, s| {
         let values = vec![Expr::i32(1), Expr::i32(2)];
-        b.push(Stmt::Store { space: s.row, index: s.t.clone() * 2 + 1, values, cache: Cache::Default });
+        b.push(Stmt::Store { space: s.row, index: s.t * 2 + 1, values, cache: Cache::Default });
     }
     uninitialised_scalar: Broken::new(8), |b, s| {
         let x = b.declare("x", I32);
-        b.if_(s.t.clone().ne_(5.into()), |b| b.set(Place::Local(x), 1));
-        b.store(s.out, s.t.clone(), x);
+        b.if_(s.t.ne_(5), |b| b.set(x, 1));
+        b.store(s.out, s.t, x);
     }
     uninitialised_element: Broken::new(8), |b, s| {
         let w = b.array("w", I32, 3);
-        b.for_("i", 0, s.n.clone() - 1, 1, |b, i| b.set(Place::Elem(w, i.clone()), i));
-        b.store(s.out, s.t.clone(), elem(w, 0) + elem(w, 2));
+        b.for_("i", 0, s.n - 1, 1, |b, i| b.set(Place::Elem(w, i), i));
+        b.store(s.out, s.t, elem(w, 0) + elem(w, 2));
     }
     uninitialised_element_by_index: Broken::new(8), |b, s| {
         let w = b.array("w", I32, 3);
         b.set(Place::Elem(w, 0.into()), 1);
-        b.store(s.out, s.t.clone(), elem(w, s.t.clone() % 3));
+        b.store(s.out, s.t, elem(w, s.t % 3));
     }
     uninitialised_again_in_a_loop: Broken::new(8), |b, s| {
         b.for_("i", 0, 2, 1, |b, i| {
             let x = b.declare("x", I32);
-            b.if_(i.eq_(0.into()), |b| b.set(Place::Local(x), 1));
-            b.store(s.out, s.t.clone(), x);
+            b.if_(i.eq_(0), |b| b.set(x, 1));
+            b.store(s.out, s.t, x);
         });
     }
     uninitialised_shared: Broken::new(32), |b, s| {
-        b.if_(s.t.clone().lt(16.into()), |b| b.store(s.row, s.t.clone(), 1));
+        b.if_(s.t.lt(16), |b| b.store(s.row, s.t, 1));
         b.barrier();
-        b.load_new("x", I32, s.row, Expr::i32(20) - s.t.clone().min(20.into()));
+        b.load_new("x", I32, s.row, Expr::i32(20) - s.t.min(20));
     }
     shared_of_another_block: Broken { grid: 2, ..Broken::new(8) }, |b, s| {
-        b.if_(Expr::from(Builtin::BlockX).eq_(0.into()), |b| b.store(s.row, s.t.clone(), 1));
+        b.if_(Builtin::BlockX.eq_(0), |b| b.store(s.row, s.t, 1));
         b.barrier();
-        b.load_new("x", I32, s.row, s.t.clone());
+        b.load_new("x", I32, s.row, s.t);
     }
     shared_race_write_then_read: Broken::new(32), |b, s| {
-        b.store(s.row, s.t.clone(), s.t.clone());
-        b.load_new("x", I32, s.row, Expr::i32(31) - s.t.clone());
+        b.store(s.row, s.t, s.t);
+        b.load_new("x", I32, s.row, Expr::i32(31) - s.t);
     }
     shared_race_read_then_write: Broken::new(32), |b, s| {
-        b.store(s.row, s.t.clone(), s.t.clone());
+        b.store(s.row, s.t, s.t);
         b.barrier();
-        let x = b.load_new("x", I32, s.row, s.t.clone());
-        b.load_new("neighbour", I32, s.row, (s.t.clone() + 1).min(31.into()));
-        b.store(s.row, s.t.clone(), Expr::from(x) + 1);
+        let x = b.load_new("x", I32, s.row, s.t);
+        b.load_new("neighbour", I32, s.row, (s.t + 1).min(31));
+        b.store(s.row, s.t, x + 1);
     }
     shared_race_two_writes: Broken::new(32), |b, s| {
-        b.store(s.row, s.t.clone() / 2, s.t.clone());
+        b.store(s.row, s.t / 2, s.t);
     }
     shared_race_between_iterations: Broken::new(32), |b, s| {
         b.for_("i", 0, 2, 1, |b, _| {
-            b.store(s.row, s.t.clone(), s.t.clone());
+            b.store(s.row, s.t, s.t);
             b.barrier();
-            let x = b.load_new("x", I32, s.row, Expr::i32(31) - s.t.clone());
-            b.store(s.out, s.t.clone(), x);
+            let x = b.load_new("x", I32, s.row, Expr::i32(31) - s.t);
+            b.store(s.out, s.t, x);
         });
     }
     /// Another warp needs a barrier.
     shared_race_across_warps: Broken::new(64), |b, s| {
-        b.store(s.row, s.t.clone(), s.t.clone());
+        b.store(s.row, s.t, s.t);
         b.push(Stmt::SyncWarp);
-        b.load_new("near", I32, s.row, Expr::binary(Xor, s.t.clone(), 1.into()));
-        b.load_new("far", I32, s.row, Expr::binary(Xor, s.t.clone(), 33.into()));
+        b.load_new("near", I32, s.row, Expr::binary(Xor, s.t, 1.into()));
+        b.load_new("far", I32, s.row, Expr::binary(Xor, s.t, 33.into()));
     }
     /// A read by another warp is not forgotten when the first warp reads again after a synchronisation.
     shared_race_read_elsewhere: Broken::new(64), |b, s| {
-        b.store(s.row, s.t.clone(), s.t.clone());
+        b.store(s.row, s.t, s.t);
         b.barrier();
-        b.load_new("far", I32, s.row, s.t.clone() % 32);
+        b.load_new("far", I32, s.row, s.t % 32);
         b.push(Stmt::SyncWarp);
-        b.load_new("near", I32, s.row, s.t.clone() % 32);
+        b.load_new("near", I32, s.row, s.t % 32);
         b.push(Stmt::SyncWarp);
-        b.if_(s.t.clone().eq_(3.into()), |b| b.store(s.row, s.t.clone(), 1));
+        b.if_(s.t.eq_(3), |b| b.store(s.row, s.t, 1));
     }
     /// Synchronised too early: the second read is not ordered before the write.
     shared_race_within_a_warp: Broken::new(32), |b, s| {
-        b.store(s.row, s.t.clone(), s.t.clone());
+        b.store(s.row, s.t, s.t);
         b.push(Stmt::SyncWarp);
-        b.load_new("x", I32, s.row, Expr::i32(31) - s.t.clone());
-        b.store(s.row, s.t.clone(), 1);
+        b.load_new("x", I32, s.row, Expr::i32(31) - s.t);
+        b.store(s.row, s.t, 1);
     }
     copy_read_under_way: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
         copying.copy(b, &s.t, 1);
         b.push(Stmt::CommitCopies);
-        b.load_new("x", I32, copying.row(), s.t.clone());
+        b.load_new("x", I32, copying.row(), s.t);
     }
     copy_not_committed: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
         copying.copy(b, &s.t, 1);
         b.push(Stmt::WaitCopies(0));
-        b.load_new("x", I32, copying.row(), s.t.clone());
+        b.load_new("x", I32, copying.row(), s.t);
     }
     copy_of_a_later_group: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
         for part in 0..3 {
-            copying.copy(b, &(s.t.clone() + part * 8), 1);
+            copying.copy(b, &(s.t + part * 8), 1);
             b.push(Stmt::CommitCopies);
         }
         b.push(Stmt::WaitCopies(1));
         for part in 0..3 {
-            b.load_new("x", I32, copying.row(), s.t.clone() + part * 8);
+            b.load_new("x", I32, copying.row(), s.t + part * 8);
         }
     }
     copy_overwritten: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
         copying.copy(b, &s.t, 1);
-        b.store(copying.row(), s.t.clone(), 1);
+        b.store(copying.row(), s.t, 1);
     }
     copy_twice: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
@@ -249,89 +249,89 @@ faults! {
         copying.copy(b, &s.t, 1);
         b.push(Stmt::CommitCopies);
         b.push(Stmt::WaitCopies(0));
-        b.load_new("own", I32, copying.row(), s.t.clone());
-        b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t.clone(), 1.into()));
+        b.load_new("own", I32, copying.row(), s.t);
+        b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t, 1.into()));
     }
     /// The other lanes have read, without a synchronisation since.
     copy_over_a_read: Broken::new(32), |b, s| {
         let copying = Copying::declare(b);
-        b.store(copying.row(), s.t.clone(), 1);
+        b.store(copying.row(), s.t, 1);
         b.push(Stmt::SyncWarp);
-        b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t.clone(), 1.into()));
+        b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t, 1.into()));
         copying.copy(b, &s.t, 1);
     }
     copy_out_of_bounds: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
-        let index = s.t.clone() * 4 + 8;
-        b.copy_async((copying.shared, s.t.clone() * 4), (copying.source, index), 4, 2);
+        let index = s.t * 4 + 8;
+        b.copy_async((copying.shared, s.t * 4), (copying.source, index), 4, 2);
     }
     copy_misaligned: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
-        let index = s.t.clone() * 5;
-        b.copy_async((copying.shared, s.t.clone() * 4), (copying.source, index), 4, 1);
+        let index = s.t * 5;
+        b.copy_async((copying.shared, s.t * 4), (copying.source, index), 4, 1);
     }
     copy_to_a_misaligned_place: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
-        b.copy_async((copying.shared, s.t.clone() * 5), (copying.source, s.t.clone() * 4), 4, 0);
+        b.copy_async((copying.shared, s.t * 5), (copying.source, s.t * 4), 4, 0);
     }
     copy_of_too_many: Copying::scene(), |b, s| {
         let copying = Copying::declare(b);
-        b.copy_async((copying.shared, s.t.clone() * 2), (copying.source, s.t.clone() * 2), 2, s.t.clone());
+        b.copy_async((copying.shared, s.t * 2), (copying.source, s.t * 2), 2, s.t);
     }
     global_race_two_writes: Broken { grid: 2, ..Broken::new(8) }, |b, s| {
-        b.store(s.out, Expr::from(Builtin::BlockX) * 7 + s.t.clone(), 1);
+        b.store(s.out, Builtin::BlockX * 7 + s.t, 1);
     }
     global_race_write_then_read: Broken { grid: 2, ..Broken::new(8) }, |b, s| {
-        b.store(s.data, Expr::from(Builtin::BlockX) * 8 + s.t.clone(), 1);
-        b.if_(Expr::from(Builtin::BlockX).eq_(1.into()), |b| {
-            b.load_new("x", I32, s.data, s.t.clone());
+        b.store(s.data, Builtin::BlockX * 8 + s.t, 1);
+        b.if_(Builtin::BlockX.eq_(1), |b| {
+            b.load_new("x", I32, s.data, s.t);
         });
     }
     global_race_read_then_write: Broken::new(8), |b, s| {
-        b.load_new("x", I32, s.data, s.t.clone());
-        b.load_new("y", I32, s.data, s.t.clone() + 1);
-        b.store(s.data, s.t.clone(), 1);
+        b.load_new("x", I32, s.data, s.t);
+        b.load_new("y", I32, s.data, s.t + 1);
+        b.store(s.data, s.t, 1);
     }
     division_by_zero: Broken::new(8), |b, s| {
-        b.store(s.out, s.t.clone(), Expr::i32(100) / (s.t.clone() - s.n.clone()));
+        b.store(s.out, s.t, Expr::i32(100) / (s.t - s.n));
     }
     remainder_by_zero_in_an_arm: Broken::new(8), |b, s| {
-        let safe = s.t.clone().gt(0.into()).select(Expr::i32(100) % s.t.clone(), 0.into());
-        b.store(s.out, s.t.clone(), safe);
+        let safe = s.t.gt(0).select(Expr::i32(100) % s.t, 0);
+        b.store(s.out, s.t, safe);
     }
     division_overflow: Broken::new(8), |b, s| {
-        b.store(s.out, s.t.clone(), Expr::i32(i32::MIN.into()) / (s.n.clone() - 4));
+        b.store(s.out, s.t, Expr::i32(i32::MIN.into()) / (s.n - 4));
     }
     shift_out_of_range: Broken::new(8), |b, s| {
-        b.store(s.out, s.t.clone(), Expr::i32(1) << (s.t.clone() + 29));
+        b.store(s.out, s.t, Expr::i32(1) << (s.t + 29));
     }
     shift_below_range: Broken::new(8), |b, s| {
-        b.store(s.out, s.t.clone(), Expr::i32(1) >> (s.n.clone() - s.t.clone()));
+        b.store(s.out, s.t, Expr::i32(1) >> (s.n - s.t));
     }
     float_to_integer_overflow: Broken::new(8), |b, s| {
-        let x = s.t.clone().cast(F32) * Expr::Lit(Literal::F32(1e9));
-        b.store(s.out, s.t.clone(), x.cast(I32));
+        let x = s.t.cast(F32) * Expr::Lit(Literal::F32(1e9));
+        b.store(s.out, s.t, x.cast(I32));
     }
     nan_to_integer: Broken::new(8), |b, s| {
-        let zero = s.n.clone().cast(F64) - Expr::Lit(Literal::F64(3.0));
-        b.store(s.out, s.t.clone(), Expr::binary(Div, zero.clone(), zero).cast(I32));
+        let zero = s.n.cast(F64) - Expr::Lit(Literal::F64(3.0));
+        b.store(s.out, s.t, Expr::binary(Div, zero, zero).cast(I32));
     }
     loop_does_not_advance: Broken::new(8), |b, s| {
-        b.for_("i", 0, 4, s.t.clone() - 2, |b, i| b.store(s.out, i, 1));
+        b.for_("i", 0, 4, s.t - 2, |b, i| b.store(s.out, i, 1));
     }
     loop_variable_overflows: Broken::new(8), |b, s| {
-        b.for_("i", i32::MAX - 5, i32::MAX, s.n.clone(), |_, _| {});
+        b.for_("i", i32::MAX - 5, i32::MAX, s.n, |_, _| {});
     }
     extent_below_one: Broken { n: 0, ..Broken::new(8) }, |b, s| {
-        b.store(s.out, s.t.clone(), Expr::Mirror(s.t.clone().into(), s.n.clone().into()));
+        b.store(s.out, s.t, Expr::mirror(s.t, s.n));
     }
     endless: Broken::new(8), |b, _s| {
         b.while_(Expr::Lit(Literal::Bool(true)), |_| {});
     }
     endless_for_some: Broken::new(8), |b, s| {
-        let x = b.let_("x", I32, s.t.clone());
-        b.while_(Expr::from(x).lt(5.into()), |b| {
-            b.if_(s.t.clone().ne_(3.into()), |b| b.set(Place::Local(x), Expr::from(x) + 1));
+        let x = b.let_("x", I32, s.t);
+        b.while_(x.lt(5), |b| {
+            b.if_(s.t.ne_(3), |b| b.set(x, x + 1));
         });
     }
 }
@@ -351,14 +351,14 @@ fn without_validator(build: impl FnOnce(&mut Builder)) -> String {
 
 #[test]
 fn divergent_barrier() {
-    let fault = without_validator(|b| b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| b.barrier()));
+    let fault = without_validator(|b| b.if_(Builtin::ThreadX.lt(40), |b| b.barrier()));
     insta::assert_snapshot!(fault);
 }
 
 #[test]
 fn divergent_shuffle() {
     let fault = without_validator(|b| {
-        b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| {
+        b.if_(Builtin::ThreadX.lt(40), |b| {
             let x = b.declare("x", I32);
             b.push(Stmt::Shuffle { dst: Place::Local(x), src: 1.into(), lane: Lane::Up(1) });
         });
@@ -369,7 +369,7 @@ fn divergent_shuffle() {
 #[test]
 fn divergent_ballot() {
     let fault = without_validator(|b| {
-        b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| {
+        b.if_(Builtin::ThreadX.lt(40), |b| {
             b.ballot("bits", Expr::Lit(Literal::Bool(true)));
         });
     });
@@ -378,7 +378,7 @@ fn divergent_ballot() {
 
 #[test]
 fn divergent_sync() {
-    let fault = without_validator(|b| b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| b.push(Stmt::SyncWarp)));
+    let fault = without_validator(|b| b.if_(Builtin::ThreadX.lt(40), |b| b.push(Stmt::SyncWarp)));
     insta::assert_snapshot!(fault);
 }
 
@@ -394,12 +394,12 @@ fn sound_copies_pass() {
             b.push(Stmt::CommitCopies);
             b.push(Stmt::WaitCopies(0));
             b.push(Stmt::SyncWarp);
-            b.load_new("own", I32, copying.row(), s.t.clone());
-            b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t.clone(), 1.into()));
+            b.load_new("own", I32, copying.row(), s.t);
+            b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t, 1.into()));
             b.push(Stmt::SyncWarp);
         });
-        b.copy_async((copying.shared, s.t.clone()), (copying.source, -5), 1, 0);
-        copying.copy(b, &(s.t.clone() + 32), 0);
+        b.copy_async((copying.shared, s.t), (copying.source, -5), 1, 0);
+        copying.copy(b, &(s.t + 32), 0);
     });
     let counts = counts.expect("a sound kernel");
     assert_eq!((counts.warp_syncs, counts.barriers), (12, 0));
@@ -414,7 +414,7 @@ fn undefined_buffers() {
     let data = Space::Global(b.pointer("data", I32, Access::ReadWrite, "half defined"));
     let count = b.scalar("count", I32, "number of elements read");
     b.store(data, Builtin::ThreadX, 1);
-    b.if_(Expr::from(Builtin::ThreadX).eq_(0.into()), |b| {
+    b.if_(Builtin::ThreadX.eq_(0), |b| {
         b.for_("i", 0, count, 1, |b, i| {
             let i = i * 8;
             b.load_new("x", I32, data, i);
@@ -436,7 +436,7 @@ fn misaligned_base() {
     let mut b = Builder::new("broken");
     let data = Space::Global(b.pointer("data", I16, Access::Read, "input"));
     let w = b.array("w", I16, 4);
-    b.load(Place::Elem(w, 0.into()), data, Expr::from(Builtin::ThreadX) * 4 + 3, 4, Cache::Default);
+    b.load(Place::Elem(w, 0.into()), data, Builtin::ThreadX * 4 + 3, 4, Cache::Default);
     let kernel = b.finish(Launch { block: [8, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
     let info = validate(&kernel).expect("valid");
     let run = |offset| {
@@ -455,7 +455,7 @@ fn arguments() {
     let width = b.scalar("width", I32, "a number");
     b.scalar("gain", F32, "a number");
     assert_eq!(n.0, 1);
-    let kernel = b.finish(Launch { block: [8, 1, 1], grid: [(Expr::from(width) * 2) / 2, 1.into(), 1.into()] });
+    let kernel = b.finish(Launch { block: [8, 1, 1], grid: [(width * 2) / 2, 1.into(), 1.into()] });
     let info = validate(&kernel).expect("valid");
     let good = || vec![Arg::Buffer(Buffer::zeroed(I32, 1)), Arg::Scalar(1), Arg::Scalar(0), Arg::F32(1.0)];
     assert_eq!(interp::run(&kernel, &info, &mut good()).expect("nothing to launch").blocks, 0);
@@ -483,14 +483,14 @@ fn arguments() {
 fn sound_kernels_pass() {
     let sound = Broken { grid: 2, ..Broken::new(32) };
     let counts = sound.run(|b, s| {
-        let at = b.let_("at", I32, Expr::from(Builtin::BlockX) * 32 + s.t.clone());
+        let at = b.let_("at", I32, Builtin::BlockX * 32 + s.t);
         let x = b.load_new("x", I32, s.data, at);
-        b.store(s.row, s.t.clone(), x);
+        b.store(s.row, s.t, x);
         b.barrier();
-        let y = b.load_new("y", I32, s.row, Expr::i32(31) - s.t.clone());
+        let y = b.load_new("y", I32, s.row, Expr::i32(31) - s.t);
         b.barrier();
-        b.store(s.row, s.t.clone(), Expr::from(y) + 1);
-        let own = b.load_new("own", I32, s.row, s.t.clone());
+        b.store(s.row, s.t, y + 1);
+        let own = b.load_new("own", I32, s.row, s.t);
         b.store(s.data, at, Expr::binary(Add, own.into(), y.into()));
         let again = b.load_new("again", I32, s.data, at);
         b.store(s.out, at, again);
@@ -506,10 +506,10 @@ fn not_waited_for_launches() {
     let out = b.pointer("out", I32, Access::Write, "output");
     let t = Expr::from(Builtin::ThreadX);
     b.settled(here);
-    let x = b.load_new("x", I32, Space::Global(here), t.clone());
+    let x = b.load_new("x", I32, Space::Global(here), t);
     b.push(Stmt::WaitLaunches);
-    let y = b.load_new("y", I32, Space::Global(there), t.clone());
-    b.store(Space::Global(out), t, Expr::from(x) + Expr::from(y));
+    let y = b.load_new("y", I32, Space::Global(there), t);
+    b.store(Space::Global(out), t, x + y);
     let kernel = b.finish(Launch { block: [8, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
     let info = validate(&kernel).expect("it waits");
     let run = |wait: usize, settled: &[ParamId]| {

@@ -40,32 +40,31 @@ fn f32(v: f32) -> Expr {
 #[test]
 fn types() {
     let Scene { src, dst, n, row, t, builder: mut b } = scene("types");
-    let n = Expr::from(n);
-    b.let_("a", F32, n.clone());
-    b.let_("b", I32, n.clone() + f32(1.0));
+    b.let_("a", F32, n);
+    b.let_("b", I32, n + f32(1.0));
     b.let_("c", I64, Expr::i64(1) << Expr::i64(2));
     b.let_("d", F32, Expr::Binary(BinOp::Min, f32(1.0).into(), f32(2.0).into()));
-    b.let_("e", Bool, !n.clone());
-    b.let_("f", I32, n.clone().select(1.into(), 2.into()));
-    b.let_("g", I32, f32(1.0).lt(f32(2.0)).select(1.into(), f32(2.0)));
-    b.let_("h", F16, n.clone().cast(F16));
-    b.let_("i", Bool, n.clone().cast(Bool));
+    b.let_("e", Bool, !n);
+    b.let_("f", I32, n.select(1, 2));
+    b.let_("g", I32, f32(1.0).lt(f32(2.0)).select(1, f32(2.0)));
+    b.let_("h", F16, n.cast(F16));
+    b.let_("i", Bool, n.cast(Bool));
     b.let_("j", F32, f32(1.0).lt(f32(2.0)).cast(F32));
-    b.let_("k", I32, Expr::Mirror(Expr::i64(1).into(), n.clone().into()));
+    b.let_("k", I32, Expr::mirror(Expr::i64(1), n));
     let half = b.load_new("half", F16, src, 0);
-    b.let_("l", F16, Expr::from(half) + Expr::from(half));
+    b.let_("l", F16, half + half);
     b.store(dst, f32(1.0), f32(1.0));
-    b.store(dst, 0, n.clone());
+    b.store(dst, 0, n);
     b.store(row, Expr::i64(1), f32(1.0));
-    b.if_(n.clone(), |_| {});
-    b.while_(t.clone(), |_| {});
+    b.if_(n, |_| {});
+    b.while_(t, |_| {});
     b.for_("m", Expr::i64(0), f32(2.0), 1, |_, _| {});
     let w = b.array("w", F32, 4);
     b.set(Place::Elem(w, Expr::i64(0)), f32(1.0));
     let flag = b.let_("flag", Bool, Expr::Lit(Literal::Bool(true)));
     let other = b.declare("other", Bool);
     b.push(Stmt::Shuffle { dst: Place::Local(other), src: flag.into(), lane: Lane::Index(f32(0.0)) });
-    b.push(Stmt::Ballot { dst: Place::Local(other), cond: n.clone() });
+    b.push(Stmt::Ballot { dst: Place::Local(other), cond: Expr::from(n) });
     b.let_("ones", I16, Expr::int(3, I16).count_ones());
     b.let_("zeros", F32, f32(1.0).leading_zeros());
     insta::assert_snapshot!(errors(&b.finish(launch([32, 1, 1]))));
@@ -76,16 +75,16 @@ fn types() {
 fn bytes_are_for_storage() {
     let mut b = Builder::new("bytes");
     let src = Space::Global(b.pointer("src", U8, Access::Read, "bytes"));
-    let byte = Expr::from(b.load_new("byte", U8, src, 0));
-    b.let_("number", I32, byte.clone().cast(I32) + 1);
+    let byte = b.load_new("byte", U8, src, 0);
+    b.let_("number", I32, byte.cast(I32) + 1);
     let good = b.finish(launch([1, 1, 1]));
     assert!(validate(&good).is_ok());
 
     let mut b = Builder::new("bytes");
     let src = Space::Global(b.pointer("src", U8, Access::Read, "bytes"));
-    let byte = Expr::from(b.load_new("byte", U8, src, 0));
-    b.let_("sum", U8, byte.clone() + byte.clone());
-    b.let_("real", F32, byte.clone().cast(F32));
+    let byte = b.load_new("byte", U8, src, 0);
+    b.let_("sum", U8, byte + byte);
+    b.let_("real", F32, byte.cast(F32));
     let four = b.array("four", U8, 4);
     b.load(Place::Elem(four, 0.into()), src, 0, 4, Cache::Default);
     let said = errors(&b.finish(launch([1, 1, 1])));
@@ -103,23 +102,23 @@ fn literals_and_widths() {
     b.let_("b", U32, lit(-1, U32));
     b.let_("c", F32, f32(f32::NAN));
     b.let_("d", F64, Expr::Lit(Literal::F64(f64::INFINITY)));
-    b.let_("e", I32, Expr::from(n) << 32);
+    b.let_("e", I32, n << 32);
     b.let_("f", I16, lit(1, I16) >> Expr::i32(-1));
     b.let_("g", I32, Expr::Binary(BinOp::Div, Expr::from(n).into(), lit(0, I32).into()));
-    b.let_("h", I32, Expr::Wrap(Expr::from(n).into(), lit(0, I32).into()));
+    b.let_("h", I32, Expr::wrap(n, lit(0, I32)));
     let w = b.array("w", F32, 8);
     let x = b.declare("x", F32);
     let at = |i: i32| Place::Elem(w, i.into());
     b.load(at(0), src, 0, 3, Cache::Default);
     b.load(at(0), src, 0, 8, Cache::Default);
     b.load(at(6), src, 0, 4, Cache::Default);
-    b.load(Place::Local(x), src, 0, 4, Cache::Default);
+    b.load(x, src, 0, 4, Cache::Default);
     b.load(at(8), src, 0, 1, Cache::Default);
     b.load(at(0), row, 62, 4, Cache::Default);
     b.store(row, 64, f32(0.0));
     b.set(at(-1), f32(0.0));
     b.load(at(0), dst, 0, 1, Cache::Default);
-    b.store(src, t.clone(), f32(0.0));
+    b.store(src, t, f32(0.0));
     b.push(Stmt::Store { space: dst, index: t, values: Vec::new(), cache: Cache::Default });
     b.push(Stmt::Shuffle { dst: Place::Local(x), src: f32(0.0), lane: Lane::Xor(32) });
     insta::assert_snapshot!(errors(&b.finish(launch([32, 1, 1]))));
@@ -129,14 +128,14 @@ fn literals_and_widths() {
 fn scopes() {
     let Scene { src, dst, n, t, builder: mut b, .. } = scene("scopes");
     let mut inner = None;
-    b.if_(t.clone().lt(3.into()), |b| inner = Some(b.let_("inner", F32, f32(1.0))));
+    b.if_(t.lt(3), |b| inner = Some(b.let_("inner", F32, f32(1.0))));
     let inner = inner.expect("set in the body");
     b.store(dst, 0, inner);
     let mut var = None;
     b.for_("i", 0, 4, 1, |b, i| {
         if let Expr::Local(id) = i {
             var = Some(id);
-            b.set(Place::Local(id), 1);
+            b.set(id, 1);
         }
     });
     b.let_("after", I32, Expr::from(var.expect("set in the body")));
@@ -145,17 +144,17 @@ fn scopes() {
     let w = b.array("w", F32, 4);
     b.push(Stmt::Let(w, f32(1.0)));
     b.store(dst, 0, w);
-    b.set(Place::Local(w), f32(1.0));
+    b.set(w, f32(1.0));
     b.set(Place::Elem(own, 0.into()), f32(1.0));
     b.store(dst, 0, LocalId(99));
     b.store(dst, 0, ParamId(98));
     b.store(dst, 0, ParamId(0));
     b.store(Space::Global(ParamId(97)), 0, f32(1.0));
     b.store(Space::Shared(SharedId(96)), 0, f32(1.0));
-    b.load(Place::Local(own), Space::Global(n), 0, 1, Cache::Default);
+    b.load(own, Space::Global(n), 0, 1, Cache::Default);
     let missing = b.let_("k", I32, 0);
     b.push(Stmt::For { var: missing, from: 0.into(), to: 4.into(), step: 1.into(), unroll: false, body: Vec::new() });
-    b.load(Place::Local(own), src, 0, 1, Cache::Default);
+    b.load(own, src, 0, 1, Cache::Default);
     insta::assert_snapshot!(errors(&b.finish(launch([32, 1, 1]))));
 }
 
@@ -185,7 +184,7 @@ fn heads() {
     b.shared("flags", Bool, 3);
     b.shared("large", F64, 6200);
     b.array("empty", F32, 0);
-    let grid = [Builtin::BlockX.into(), Expr::from(f), Expr::i32(1) + Expr::i64(1)];
+    let grid = [Builtin::BlockX.into(), f.into(), Expr::i32(1) + Expr::i64(1)];
     insta::assert_snapshot!(errors(&b.finish(Launch { block: [32, 32, 2], grid })));
 }
 
@@ -208,7 +207,7 @@ fn guarded(block: [u32; 3], cond: impl FnOnce(&mut Builder) -> Expr, shuffle: bo
 #[test]
 fn uniformity() {
     use Builtin::*;
-    let positive = |b: Builtin| move |_: &mut Builder| Expr::from(b).gt(0.into());
+    let positive = |b: Builtin| move |_: &mut Builder| b.gt(0);
     // Barriers: uniform over the block.
     for b in [BlockX, BlockY, BlockZ, GridX, GridY, GridZ] {
         assert_eq!(guarded([64, 2, 2], positive(b), false), Ok(()));
@@ -218,14 +217,14 @@ fn uniformity() {
         assert_eq!(guarded([1, 1, 1], positive(b), false), Ok(()), "one thread is always uniform");
     }
     assert_eq!(guarded([64, 1, 2], positive(ThreadY), false), Ok(()), "the only row");
-    assert_eq!(guarded([64, 2, 2], |_| Expr::from(ParamId(2)).gt(0.into()), false), Ok(()));
+    assert_eq!(guarded([64, 2, 2], |_| Expr::from(ParamId(2)).gt(0), false), Ok(()));
     // Shuffles: uniform over the warp.
     assert_eq!(guarded([32, 4, 1], positive(ThreadY), true), Ok(()));
     assert_eq!(guarded([32, 4, 4], positive(ThreadZ), true), Ok(()));
     assert_eq!(guarded([16, 4, 4], positive(ThreadZ), true), Ok(()), "planes of 64 threads");
     assert!(guarded([16, 4, 4], positive(ThreadY), true).is_err());
     assert!(guarded([32, 4, 1], positive(ThreadX), true).is_err());
-    let over = |n: i32| move |_: &mut Builder| (Expr::from(ThreadX) / n).gt(0.into());
+    let over = |n: i32| move |_: &mut Builder| (Expr::from(ThreadX) / n).gt(0);
     assert_eq!(guarded([128, 1, 1], over(32), true), Ok(()));
     assert_eq!(guarded([128, 1, 1], over(64), true), Ok(()));
     assert!(guarded([128, 1, 1], over(16), true).is_err());
@@ -233,21 +232,21 @@ fn uniformity() {
     // Through locals, and with the thread's number in a two-dimensional block.
     let through = |b: &mut Builder| {
         let t = b.let_("t", I32, Expr::from(ThreadY) * 64 + ThreadX);
-        let warp = b.let_("warp", I32, Expr::from(t) >> 5);
-        Expr::from(warp).lt(2.into())
+        let warp = b.let_("warp", I32, t >> 5);
+        warp.lt(2)
     };
     assert_eq!(guarded([64, 2, 1], through, true), Ok(()));
     let skewed = |b: &mut Builder| {
         let t = b.let_("t", I32, Expr::from(ThreadY) * 63 + ThreadX);
-        (Expr::from(t) / 32).lt(2.into())
+        (t / 32).lt(2)
     };
     assert!(guarded([64, 2, 1], skewed, true).is_err());
     // Locals assigned under divergent control differ, even with equal values.
     let assigned = |outside: bool| {
         move |b: &mut Builder| {
             let flag = b.let_("flag", I32, 0);
-            b.if_(Expr::from(if outside { BlockX } else { ThreadX }).gt(3.into()), |b| b.set(Place::Local(flag), 1));
-            Expr::from(flag).eq_(0.into())
+            b.if_(Expr::from(if outside { BlockX } else { ThreadX }).gt(3), |b| b.set(flag, 1));
+            flag.eq_(0)
         }
     };
     assert_eq!(guarded([64, 1, 1], assigned(true), false), Ok(()));
@@ -256,26 +255,25 @@ fn uniformity() {
     let carried = |b: &mut Builder| {
         let (a, c) = (b.let_("a", I32, 0), b.let_("c", I32, 0));
         b.for_("i", 0, 3, 1, |b, _| {
-            b.set(Place::Local(a), c);
-            b.set(Place::Local(c), ThreadX);
+            b.set(a, c);
+            b.set(c, ThreadX);
         });
-        Expr::from(a).eq_(0.into())
+        a.eq_(0)
     };
     assert!(guarded([64, 1, 1], carried, false).is_err());
     // Loads from one place of an array that nothing writes are uniform.
-    let loaded =
-        |at: Expr| move |b: &mut Builder| Expr::from(b.load_new("v", F32, Space::Global(ParamId(0)), at)).gt(f32(0.0));
+    let loaded = |at: Expr| move |b: &mut Builder| b.load_new("v", F32, Space::Global(ParamId(0)), at).gt(f32(0.0));
     assert_eq!(guarded([64, 1, 1], loaded(BlockX.into()), false), Ok(()));
     assert!(guarded([64, 1, 1], loaded(ThreadX.into()), false).is_err());
     let stored = |b: &mut Builder| {
         let row = b.shared("row", F32, 1);
-        Expr::from(b.load_new("v", F32, Space::Shared(row), 0)).gt(f32(0.0))
+        b.load_new("v", F32, Space::Shared(row), 0).gt(f32(0.0))
     };
     assert!(guarded([64, 1, 1], stored, false).is_err());
     // A ballot is uniform over its warp.
     let found = |b: &mut Builder| {
-        let bits = b.ballot("bits", Expr::from(ThreadX).gt(3.into()));
-        Expr::from(bits).ne_(Expr::int(0, U32))
+        let bits = b.ballot("bits", Expr::from(ThreadX).gt(3));
+        bits.ne_(Expr::int(0, U32))
     };
     assert_eq!(guarded([64, 1, 1], found, true), Ok(()));
     assert!(guarded([64, 1, 1], found, false).is_err());
@@ -289,13 +287,13 @@ fn divergence() {
     let x = b.let_("x", I32, 0);
     let shuffle = |b: &mut Builder| b.push(Stmt::Shuffle { dst: Place::Local(x), src: x.into(), lane: Lane::Down(1) });
     b.for_("i", 0, n, 1, |b, _| b.barrier());
-    b.for_("i", 0, t.clone(), 1, |b, _| b.barrier());
-    b.if_else(t.clone().lt(5.into()), |_| {}, |b| b.if_(Expr::from(n).gt(0.into()), |b| b.barrier()));
-    b.while_(Expr::from(Builtin::ThreadY).lt(n.into()), |b| {
+    b.for_("i", 0, t, 1, |b, _| b.barrier());
+    b.if_else(t.lt(5), |_| {}, |b| b.if_(n.gt(0), |b| b.barrier()));
+    b.while_(Builtin::ThreadY.lt(n), |b| {
         shuffle(b);
         b.barrier();
     });
-    b.while_(Expr::from(x).lt(n.into()), shuffle);
+    b.while_(x.lt(n), shuffle);
     insta::assert_snapshot!(errors(&b.finish(launch([32, 4, 1]))));
 }
 
@@ -322,8 +320,8 @@ fn copies() {
 fn divergent_synchronisation() {
     let Scene { n, t, builder: mut b, .. } = scene("divergent_synchronisation");
     let sync = |b: &mut Builder| b.push(Stmt::SyncWarp);
-    b.if_(t.lt(5.into()), sync);
-    b.if_(Expr::from(Builtin::ThreadY).lt(n.into()), sync);
+    b.if_(t.lt(5), sync);
+    b.if_(Builtin::ThreadY.lt(n), sync);
     let mut kernel = b.finish(launch([32, 2, 1]));
     let mut text = errors(&kernel);
     kernel.launch.block = [24, 2, 1];
@@ -337,12 +335,12 @@ fn info() {
     let Scene { src, dst, n, t, builder: mut b, .. } = scene("info");
     b.shared("odd", I16, 3);
     b.shared("last", F64, 2);
-    let column = b.let_("column", I32, Expr::from(Builtin::BlockX) * 32 + t);
-    let folded = b.let_("folded", I32, Expr::Mirror(Expr::from(column).into(), Expr::from(n).into()));
+    let column = b.let_("column", I32, Builtin::BlockX * 32 + t);
+    let folded = b.let_("folded", I32, Expr::mirror(column, n));
     let x = b.load_new("x", F32, src, folded);
     b.for_("i", 0, n, 1, |b, i| {
         b.barrier();
-        b.set(Place::Local(x), Expr::from(x) + i.cast(F32));
+        b.set(x, x + i.cast(F32));
     });
     b.store(dst, column, x);
     let info = validate(&b.finish(launch([32, 1, 1]))).expect("valid");
@@ -369,9 +367,9 @@ fn waiting_for_launches() {
         b.finish(launch([32, 1, 1]))
     };
     let copy = |b: &mut Builder, src, dst, t: &Expr| {
-        let x = b.load_new("x", F32, src, t.clone());
+        let x = b.load_new("x", F32, src, *t);
         waits(b);
-        b.store(dst, t.clone(), x);
+        b.store(dst, *t, x);
     };
     // No wait, a wait at the start, waits in all branches.
     validate(&on(&|b, _, dst, t| b.store(dst, t, f32(1.0)), false)).expect("it never overlaps earlier launches");
@@ -379,7 +377,7 @@ fn waiting_for_launches() {
     let in_branches = |both: bool| {
         on(
             &|b, _, dst, t| {
-                b.if_else(t.clone().lt(5.into()), waits, |b| {
+                b.if_else(t.lt(5), waits, |b| {
                     if both {
                         waits(b)
                     }
@@ -400,7 +398,7 @@ fn waiting_for_launches() {
     // A loop may run zero times.
     let looped = on(
         &|b, _, dst, t| {
-            b.for_("i", 0, t.clone(), 1, |b, _| waits(b));
+            b.for_("i", 0, t, 1, |b, _| waits(b));
             b.store(dst, t, f32(1.0));
         },
         false,
@@ -422,32 +420,32 @@ fn printed() {
     let ring = b.shared("ring", F32, 128);
     let w = b.array("w", F32, 4);
     let x = b.let_("x", F32, f32(0.5) * (f32(1.0) - f32(-2.0)));
-    b.load(Place::Elem(w, 0.into()), src, t.clone() * 4, 4, Cache::ReadOnly);
+    b.load(Place::Elem(w, 0.into()), src, t * 4, 4, Cache::ReadOnly);
     b.comment("a comment");
     b.if_else(
-        t.clone().lt(5.into()).and(!Expr::from(n).eq_(7.into())),
+        t.lt(5).and(!n.eq_(7)),
         |b| {
-            b.store(row, t.clone(), x);
-            b.for_("i", 0, n, 2, |b, i| b.set(Place::Elem(w, i.clone() % 4), -Expr::from(x)));
+            b.store(row, t, x);
+            b.for_("i", 0, n, 2, |b, i| b.set(Place::Elem(w, i % 4), -x));
         },
         |b| {
-            let x = b.let_("x", I64, Expr::i64(3) << ((t.clone() + 1) * 2));
-            b.while_(Expr::from(x).lt(Expr::i64(5)), |_| {});
+            let x = b.let_("x", I64, Expr::i64(3) << ((t + 1) * 2));
+            b.while_(x.lt(Expr::i64(5)), |_| {});
         },
     );
     b.barrier();
-    b.copy_async((ring, t.clone() * 4), (ParamId(0), t.clone() * 4), 4, n);
+    b.copy_async((ring, t * 4), (ParamId(0), t * 4), 4, n);
     b.push(Stmt::CommitCopies);
     b.push(Stmt::WaitCopies(2));
     b.push(Stmt::SyncWarp);
     b.push(Stmt::AllowLaunch);
     b.unrolled("i", 0, 4, 1, |b, i| {
-        let src = Expr::Elem(w, i.clone().into());
+        let src = Expr::Elem(w, i.into());
         b.push(Stmt::Shuffle { dst: Place::Elem(w, i), src, lane: Lane::Down(1) });
     });
-    let values = (0..4).map(|i| Expr::Elem(w, Expr::from(i).into())).collect();
+    let values = (0..4).map(|i| w.at(i)).collect();
     b.push(Stmt::Store { space: dst, index: t * 4, values, cache: Cache::Streaming });
-    let mut kernel = b.finish(Launch { block: [32, 4, 1], grid: [(Expr::from(n) + 31) / 32, 1.into(), 1.into()] });
+    let mut kernel = b.finish(Launch { block: [32, 4, 1], grid: [(n + 31) / 32, 1.into(), 1.into()] });
     kernel.min_blocks = 2;
     validate(&kernel).expect("valid");
     insta::assert_snapshot!(print::kernel(&kernel));

@@ -2,7 +2,7 @@
 
 use lifting_codegen::back::{Cuda, Dialect, write_templates};
 use lifting_codegen::ir::build::Builder;
-use lifting_codegen::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, Place, Scalar, Space};
+use lifting_codegen::ir::{Access, Builtin, Cache, Kernel, Launch, Place, Scalar, Space};
 use lifting_codegen::opt::{Instance, prepare, share};
 
 /// Copies `rows` samples of two arrays, and adds those that follow them.
@@ -10,12 +10,12 @@ fn kernel(name: &str, rows: i32) -> Kernel {
     let mut b = Builder::new(name);
     let from = ["one", "other"].map(|name| b.pointer(name, Scalar::I32, Access::Read, ""));
     let to = b.pointer("result", Scalar::I32, Access::Write, "");
-    let first = b.let_("first", Scalar::I32, Expr::from(Builtin::BlockX) * rows);
+    let first = b.let_("first", Scalar::I32, Builtin::BlockX * rows);
     let raw = b.array("raw", Scalar::I32, 4 * rows as u32);
     for (array, at) in from.into_iter().zip([0, 2 * rows]) {
         b.part("load_rows", "Loads rows.", |b| {
             b.unrolled("row", 0, 2 * rows, 1, |b, k| {
-                let index = Expr::from(first) + at + k.clone();
+                let index = first + at + k;
                 b.load(Place::Elem(raw, k + at), Space::Global(array), index, 1, Cache::Default);
             });
         });
@@ -23,8 +23,8 @@ fn kernel(name: &str, rows: i32) -> Kernel {
     let sum = b.let_("sum", Scalar::I32, 0);
     b.part("add_rows", "Adds rows.", |b| {
         b.unrolled("row", 0, rows, 1, |b, k| {
-            b.set(Place::Local(sum), Expr::from(sum) + Expr::Elem(raw, Box::new(k.clone())));
-            b.set(Place::Local(sum), Expr::from(sum) + Expr::Elem(raw, Box::new(k + 2 * rows)));
+            b.set(sum, sum + raw.at(k));
+            b.set(sum, sum + raw.at(k + 2 * rows));
         });
     });
     b.store(Space::Global(to), first, sum);

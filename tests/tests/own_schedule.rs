@@ -5,7 +5,7 @@
 
 use lifting::{Device, Plan, PlanError, Reason, Sample, Schedule, catalogue};
 use lifting_codegen::ir::build::Builder;
-use lifting_codegen::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, Space};
+use lifting_codegen::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Scalar, Space};
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::demand::Demand;
 use lifting_codegen::schedule::level::{Job, MAX_BATCH, Order, Params, RowAlignment};
@@ -127,20 +127,18 @@ impl Fit for SquaresFit {
         let b = &mut builder;
         b.doc("Both axes in one pass: a square of two by two samples a thread.");
         let params = Params::declare(b, self.options);
-        let x = Expr::from(Builtin::BlockX) * 32 + Expr::from(Builtin::ThreadX);
-        let y = Expr::from(Builtin::BlockY) * self.warps as i32 + Expr::from(Builtin::ThreadY);
+        let x = Builtin::BlockX * 32 + Builtin::ThreadX;
+        let y = Builtin::BlockY * self.warps as i32 + Builtin::ThreadY;
         let (x, y) = (b.let_("x", Scalar::I32, x), b.let_("y", Scalar::I32, y));
-        let half = |side: ParamId| Expr::from(side) >> 1;
-        let is_inside = Expr::from(x).lt(half(params.width)).and(Expr::from(y).lt(half(params.height)));
+        let half = |side: ParamId| side >> 1;
+        let is_inside = x.lt(half(params.width)).and(y.lt(half(params.height)));
         b.if_(is_inside, |b| {
-            let bases = params.offsets(b, &Builtin::BlockZ.into());
+            let bases = params.offsets(b, Builtin::BlockZ.into());
             let wide = |e: Expr| e.cast(Scalar::I64);
-            let at = |base: LocalId, pitch: ParamId, row: Expr, column: Expr| {
-                Expr::from(base) + wide(row) * Expr::from(pitch) + wide(column)
-            };
+            let at = |base: LocalId, pitch: ParamId, row: Expr, column: Expr| base + wide(row) * pitch + wide(column);
             // Sample (i, j) of the square, in the image and in the bands.
             let signal = |i: i32, j: i32| {
-                let [row, column] = [(y, i), (x, j)].map(|(k, i)| (Expr::from(k) << 1) + i);
+                let [row, column] = [(y, i), (x, j)].map(|(k, i)| (k << 1) + i);
                 (params.signal, at(bases[0], params.signal_pitch, row, column))
             };
             let band = |i: i32, j: i32| {
@@ -155,11 +153,11 @@ impl Fit for SquaresFit {
                 [0, 1].map(|j| {
                     let (array, index) = from(i, j);
                     let loaded = b.declare("loaded", sample);
-                    b.load(Place::Local(loaded), Space::Global(array), index, 1, Cache::Default);
+                    b.load(loaded, Space::Global(array), index, 1, Cache::Default);
                     let value = b.declare("sample", self.arith.work);
                     let widened = self.arith.widen(loaded.into());
                     b.set(
-                        Place::Local(value),
+                        value,
                         match (params.gain, direction) {
                             (Some(gain), Direction::Forward) => self.arith.shift_up(widened, gain.into()),
                             _ => widened,
@@ -196,7 +194,7 @@ impl SquaresFit {
         for step in &self.steps {
             let (own, other) = if step.target() == Phase::Even { (even, odd) } else { (odd, even) };
             let value = step_value(step, self.arith, own.into(), &mut |_| other.into());
-            b.set(Place::Local(own), value);
+            b.set(own, value);
         }
     }
 }

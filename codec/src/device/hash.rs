@@ -83,17 +83,17 @@ impl Hash {
     /// The hash, in a variable of every lane.
     pub fn all(&self, b: &mut Builder) -> LocalId {
         let hash = b.let_("hash", Scalar::U64, constant(0));
-        let len = || self.len.clone();
-        let set = |b: &mut Builder, value: Expr| b.set(Place::Local(hash), value);
+        let len = self.len;
+        let set = |b: &mut Builder, value: Expr| b.set(hash, value);
         b.if_else(
-            len().gt(240.into()),
+            len.gt(240),
             |b| {
                 let value = self.long(b);
                 set(b, value);
             },
             |b| {
                 b.if_else(
-                    len().gt(16.into()),
+                    len.gt(16),
                     |b| {
                         let value = self.middle(b);
                         set(b, value);
@@ -110,12 +110,12 @@ impl Hash {
 
     /// Little-endian number of `count` bytes at an offset.
     fn read(&self, b: &mut Builder, at: impl Into<Expr>, count: i32) -> LocalId {
-        let at = b.let_("from", Scalar::I64, self.start.clone() + at.into().cast(Scalar::I64));
+        let at = b.let_("from", Scalar::I64, self.start + at.into().cast(Scalar::I64));
         let mut value = None;
         for i in 0..count {
-            let byte = b.load_new("byte", Scalar::U8, self.bytes, Expr::from(at) + Expr::i64(i.into()));
+            let byte = b.load_new("byte", Scalar::U8, self.bytes, at + Expr::i64(i.into()));
             let byte = wide(byte.into()) << (8 * i);
-            value = Some(value.map_or(byte.clone(), |value: Expr| value.or(byte)));
+            value = Some(value.map_or(byte, |value: Expr| value.or(byte)));
         }
         b.let_("value", Scalar::U64, value.unwrap_or_else(|| constant(0)))
     }
@@ -130,60 +130,55 @@ impl Hash {
             if !derived {
                 return key;
             }
-            let is_even = Expr::from(at).and(1.into()).eq_(0.into());
-            Expr::from(b.let_(
-                "key",
-                Scalar::U64,
-                is_even.select(key.clone() + self.seed.clone(), key - self.seed.clone()),
-            ))
+            let is_even = at.and(1).eq_(0);
+            Expr::from(b.let_("key", Scalar::U64, is_even.select(key + self.seed, key - self.seed)))
         };
         let first = load(word.into());
         if past == 0 {
             return first;
         }
-        let second = load(Expr::from(word) + 1);
+        let second = load(word + 1);
         (first >> (8 * past)).or(second << (64 - 8 * past))
     }
 
     /// Hash of up to 16 bytes.
     fn short(&self, b: &mut Builder) -> Expr {
-        let len = || self.len.clone();
-        let seed = || self.seed.clone();
+        let len = self.len;
+        let seed = || self.seed;
         let fixed = |a: usize, c: usize| constant(SECRET[a] ^ SECRET[c]);
         let hash = b.let_("few", Scalar::U64, constant(0));
-        let set = |b: &mut Builder, value: Expr| b.set(Place::Local(hash), value);
-        b.if_(len().eq_(0.into()), |b| {
+        let set = |b: &mut Builder, value: Expr| b.set(hash, value);
+        b.if_(len.eq_(0), |b| {
             let value = avalanche64(b, xor(seed(), fixed(7, 8)));
             set(b, value);
         });
-        b.if_(len().gt(0.into()).and(len().lt(4.into())), |b| {
-            let [first, middle, last] = [0.into(), len() >> 1, len() - 1].map(|at| self.read(b, at, 1));
-            let all = (Expr::from(first) << 16).or(Expr::from(middle) << 24);
-            let all = all.or(last.into()).or(wide(len()) << 8);
+        b.if_(len.gt(0).and(len.lt(4)), |b| {
+            let [first, middle, last] = [0.into(), len >> 1, len - 1].map(|at| self.read(b, at, 1));
+            let all = (first << 16).or(middle << 24);
+            let all = all.or(last).or(wide(len) << 8);
             let flip = constant((SECRET[0] & 0xffff_ffff) ^ SECRET[0] >> 32) + seed();
             let value = avalanche64(b, xor(all, flip));
             set(b, value);
         });
-        b.if_(len().ge(4.into()).and(len().le(8.into())), |b| {
-            let (first, last) = (self.read(b, 0, 4), self.read(b, len() - 4, 4));
+        b.if_(len.ge(4).and(len.le(8)), |b| {
+            let (first, last) = (self.read(b, 0, 4), self.read(b, len - 4, 4));
             let byte = |i: i32| (seed() >> (8 * i)).and(constant(255));
             let swapped = (byte(0) << 24).or(byte(1) << 16).or(byte(2) << 8).or(byte(3));
             let flip = fixed(1, 2) - xor(seed(), swapped << 32);
-            let value = b.let_("h", Scalar::U64, xor(Expr::from(last) + (Expr::from(first) << 32), flip));
-            let turned = |n: i32| (Expr::from(value) << n).or(Expr::from(value) >> (64 - n));
+            let value = b.let_("h", Scalar::U64, xor(last + (first << 32), flip));
+            let turned = |n: i32| (value << n).or(value >> (64 - n));
             let mixed = b.let_("h", Scalar::U64, xor(xor(value, turned(49)), turned(24)) * constant(MIX[1]));
-            let mixed =
-                b.let_("h", Scalar::U64, xor(mixed, (Expr::from(mixed) >> 35) + wide(len())) * constant(MIX[1]));
-            set(b, xor(mixed, Expr::from(mixed) >> 28));
+            let mixed = b.let_("h", Scalar::U64, xor(mixed, (mixed >> 35) + wide(len)) * constant(MIX[1]));
+            set(b, xor(mixed, mixed >> 28));
         });
-        b.if_(len().ge(9.into()).and(len().le(16.into())), |b| {
-            let (first, last) = (self.read(b, 0, 8), self.read(b, len() - 8, 8));
+        b.if_(len.ge(9).and(len.le(16)), |b| {
+            let (first, last) = (self.read(b, 0, 8), self.read(b, len - 8, 8));
             let first = b.let_("first", Scalar::U64, xor(first, fixed(3, 4) + seed()));
             let last = b.let_("last", Scalar::U64, xor(last, fixed(5, 6) - seed()));
-            let byte = |i: i32| (Expr::from(first) >> (8 * i)).and(constant(255));
+            let byte = |i: i32| (first >> (8 * i)).and(constant(255));
             let swapped = (0..8).map(|i| byte(i) << (56 - 8 * i)).reduce(Expr::or).unwrap_or_else(|| constant(0));
             let product = fold(b, first.into(), last.into());
-            let value = avalanche(b, wide(len()) + swapped + last + product);
+            let value = avalanche(b, wide(len) + swapped + last + product);
             set(b, value);
         });
         hash.into()
@@ -192,40 +187,40 @@ impl Hash {
     /// Mixes 16 bytes with 16 bytes of the secret.
     fn mix(&self, b: &mut Builder, at: Expr, word: Expr, past: i32) -> Expr {
         let at = b.let_("of", Scalar::I32, at);
-        let (first, second) = (self.read(b, at, 8), self.read(b, Expr::from(at) + 8, 8));
+        let (first, second) = (self.read(b, at, 8), self.read(b, at + 8, 8));
         let word = b.let_("pair", Scalar::I32, word);
-        let keys = [self.secret(b, word, past, false), self.secret(b, Expr::from(word) + 1, past, false)];
+        let keys = [self.secret(b, word, past, false), self.secret(b, word + 1, past, false)];
         let [one, other] = keys;
-        fold(b, xor(first, one + self.seed.clone()), xor(second, other - self.seed.clone()))
+        fold(b, xor(first, one + self.seed), xor(second, other - self.seed))
     }
 
     /// Hash of 17 to 240 bytes.
     fn middle(&self, b: &mut Builder) -> Expr {
-        let len = || self.len.clone();
-        let sum = b.let_("sum", Scalar::U64, wide(len()) * constant(PRIME64[0]));
-        let add = |b: &mut Builder, value: Expr| b.set(Place::Local(sum), Expr::from(sum) + value);
+        let len = self.len;
+        let sum = b.let_("sum", Scalar::U64, wide(len) * constant(PRIME64[0]));
+        let add = |b: &mut Builder, value: Expr| b.set(sum, sum + value);
         b.if_else(
-            len().le(128.into()),
+            len.le(128),
             |b| {
-                b.for_("pair", 0, (len() + 31) >> 5, 1, |b, i| {
-                    let value = self.mix(b, i.clone() * 16, i.clone() * 4, 0);
+                b.for_("pair", 0, (len + 31) >> 5, 1, |b, i| {
+                    let value = self.mix(b, i * 16, i * 4, 0);
                     add(b, value);
-                    let value = self.mix(b, len() - 16 - i.clone() * 16, i * 4 + 2, 0);
+                    let value = self.mix(b, len - 16 - i * 16, i * 4 + 2, 0);
                     add(b, value);
                 });
             },
             |b| {
                 b.for_("i", 0, 8, 1, |b, i| {
-                    let value = self.mix(b, i.clone() * 16, i * 2, 0);
+                    let value = self.mix(b, i * 16, i * 2, 0);
                     add(b, value);
                 });
                 let value = avalanche(b, sum.into());
-                b.set(Place::Local(sum), value);
-                b.for_("i", 8, len() >> 4, 1, |b, i| {
-                    let value = self.mix(b, i.clone() * 16, (i - 8) * 2, 3);
+                b.set(sum, value);
+                b.for_("i", 8, len >> 4, 1, |b, i| {
+                    let value = self.mix(b, i * 16, (i - 8) * 2, 3);
                     add(b, value);
                 });
-                let value = self.mix(b, len() - 16, 14.into(), 7);
+                let value = self.mix(b, len - 16, 14.into(), 7);
                 add(b, value);
             },
         );
@@ -237,9 +232,9 @@ impl Hash {
         let (value, product) = (b.let_("own", Scalar::U64, constant(0)), b.let_("product", Scalar::U64, constant(0)));
         let read = |b: &mut Builder| {
             let read = self.read(b, at, 8);
-            b.set(Place::Local(value), read);
+            b.set(value, read);
             let keyed = b.let_("keyed", Scalar::U64, xor(read, key));
-            b.set(Place::Local(product), low(keyed) * (Expr::from(keyed) >> 32));
+            b.set(product, low(keyed) * (keyed >> 32));
         };
         match there {
             Some(there) => b.if_(there, read),
@@ -250,93 +245,91 @@ impl Hash {
 
     /// Hash of more than 240 bytes: eight lanes hold the accumulators, and four stripes are read at once.
     fn long(&self, b: &mut Builder) -> Expr {
-        let len = || self.len.clone();
-        let column = Expr::from(b.let_("column", Scalar::I32, self.lane.clone().and(7.into())));
-        let row = Expr::from(b.let_("row", Scalar::I32, self.lane.clone() >> 3));
+        let len = self.len;
+        let column = b.let_("column", Scalar::I32, self.lane.and(7));
+        let row = b.let_("row", Scalar::I32, self.lane >> 3);
         let first = [PRIME32[2], PRIME64[0], PRIME64[1], PRIME64[2], PRIME64[3], PRIME32[1], PRIME64[4], PRIME32[0]];
-        let begin = (0i32..)
-            .zip(first)
-            .fold(constant(0), |all, (i, value)| column.clone().eq_(i.into()).select(constant(value), all));
+        let begin = (0i32..).zip(first).fold(constant(0), |all, (i, value)| column.eq_(i).select(constant(value), all));
         let sum = b.let_("sum", Scalar::U64, begin);
         let block = STRIPE * STRIPES;
-        let blocks = b.let_("blocks", Scalar::I32, (len() - 1) / block);
+        let blocks = b.let_("blocks", Scalar::I32, (len - 1) / block);
         // Accumulates the stripes of a block from a byte on, limited to the first `count`.
         let stripes = |b: &mut Builder, from: Expr, count: Option<Expr>| {
             let part = b.let_("part", Scalar::U64, constant(0));
             b.for_("group", 0, STRIPES / 4, 1, |b, group| {
-                let stripe = b.let_("stripe", Scalar::I32, group * 4 + row.clone());
-                let key = self.secret(b, Expr::from(stripe) + column.clone(), 0, true);
-                let at = from.clone() + Expr::from(stripe) * STRIPE + column.clone() * 8;
-                let there = count.map(|count| Expr::from(stripe).lt(count));
+                let stripe = b.let_("stripe", Scalar::I32, group * 4 + row);
+                let key = self.secret(b, stripe + column, 0, true);
+                let at = from + stripe * STRIPE + column * 8;
+                let there = count.map(|count| stripe.lt(count));
                 let [value, product] = self.word(b, at, key, there);
                 let other = b.shuffle("other", Scalar::U64, value, Lane::Xor(1));
-                b.set(Place::Local(part), Expr::from(part) + other + product);
+                b.set(part, part + other + product);
             });
             for distance in [8, 16] {
                 let other = b.shuffle("other", Scalar::U64, part, Lane::Xor(distance));
-                b.set(Place::Local(part), Expr::from(part) + other);
+                b.set(part, part + other);
             }
-            b.set(Place::Local(sum), Expr::from(sum) + part);
+            b.set(sum, sum + part);
         };
-        let scramble = self.secret(b, column.clone() + STRIPES, 0, true);
+        let scramble = self.secret(b, column + STRIPES, 0, true);
         let scramble = b.let_("scramble", Scalar::U64, scramble);
         b.for_("block", 0, blocks, 1, |b, i| {
             stripes(b, i * block, None);
-            let mixed = xor(xor(sum, Expr::from(sum) >> 47), scramble);
-            b.set(Place::Local(sum), mixed * constant(PRIME32[0]));
+            let mixed = xor(xor(sum, sum >> 47), scramble);
+            b.set(sum, mixed * constant(PRIME32[0]));
         });
-        let behind = Expr::from(b.let_("behind", Scalar::I32, Expr::from(blocks) * block));
-        let count = b.let_("count", Scalar::I32, (len() - 1 - behind.clone()) / STRIPE);
-        stripes(b, behind, Some(count.into()));
+        let behind = b.let_("behind", Scalar::I32, blocks * block);
+        let count = b.let_("count", Scalar::I32, (len - 1 - behind) / STRIPE);
+        stripes(b, Expr::from(behind), Some(count.into()));
         // The last stripe may overlap its predecessor.
-        let key = self.secret(b, column.clone() + 15, 1, true);
-        let [value, product] = self.word(b, len() - STRIPE + column.clone() * 8, key, None);
+        let key = self.secret(b, column + 15, 1, true);
+        let [value, product] = self.word(b, len - STRIPE + column * 8, key, None);
         let other = b.shuffle("other", Scalar::U64, value, Lane::Xor(1));
-        b.set(Place::Local(sum), Expr::from(sum) + other + product);
+        b.set(sum, sum + other + product);
         // Pairs of accumulators merge into one number.
         let other = b.shuffle("other", Scalar::U64, sum, Lane::Xor(1));
-        let is_even = column.clone().and(1.into()).eq_(0.into());
-        let pair = Expr::from(b.let_("pair", Scalar::I32, (column >> 1) * 2));
-        let one = is_even.clone().select(sum.into(), other.into());
-        let two = is_even.select(other.into(), sum.into());
-        let keys = [self.secret(b, pair.clone() + 1, 3, true), self.secret(b, pair + 2, 3, true)];
+        let is_even = column.and(1).eq_(0);
+        let pair = b.let_("pair", Scalar::I32, (column >> 1) * 2);
+        let one = is_even.select(sum, other);
+        let two = is_even.select(other, sum);
+        let keys = [self.secret(b, pair + 1, 3, true), self.secret(b, pair + 2, 3, true)];
         let [first, second] = keys;
         let product = fold(b, xor(one, first), xor(two, second));
         let all = b.let_("all", Scalar::U64, product);
         for distance in [2, 4] {
             let other = b.shuffle("other", Scalar::U64, all, Lane::Xor(distance));
-            b.set(Place::Local(all), Expr::from(all) + other);
+            b.set(all, all + other);
         }
-        avalanche(b, wide(len()) * constant(PRIME64[0]) + all)
+        avalanche(b, wide(len) * constant(PRIME64[0]) + all)
     }
 }
 
 /// Exclusive or of the halves of a 128-bit product.
 fn fold(b: &mut Builder, a: Expr, c: Expr) -> Expr {
-    let mut name = |name: &str, value: Expr| Expr::from(b.let_(name, Scalar::U64, value));
+    let mut name = |name: &str, value: Expr| b.let_(name, Scalar::U64, value);
     let (a, c) = (name("a", a), name("c", c));
-    let parts = |x: &Expr| (low(x.clone()), x.clone() >> 32);
-    let ((a0, a1), (c0, c1)) = (parts(&a), parts(&c));
-    let lowest = name("lowest", a0.clone() * c0.clone());
-    let crossed = name("crossed", a1.clone() * c0);
-    let middle = name("middle", (lowest.clone() >> 32) + low(crossed.clone()) + a0 * c1.clone());
-    let upper = (crossed >> 32) + (middle.clone() >> 32) + a1 * c1;
-    name("folded", xor((middle << 32).or(low(lowest)), upper))
+    let parts = |x: Expr| (low(x), x >> 32);
+    let ((a0, a1), (c0, c1)) = (parts(a.into()), parts(c.into()));
+    let lowest = name("lowest", a0 * c0);
+    let crossed = name("crossed", a1 * c0);
+    let middle = name("middle", (lowest >> 32) + low(crossed) + a0 * c1);
+    let upper = (crossed >> 32) + (middle >> 32) + a1 * c1;
+    Expr::from(name("folded", xor((middle << 32).or(low(lowest)), upper)))
 }
 
 /// Final mixing step of XXH3.
 fn avalanche(b: &mut Builder, value: Expr) -> Expr {
     let h = b.let_("h", Scalar::U64, value);
-    let h = b.let_("h", Scalar::U64, xor(h, Expr::from(h) >> 37) * constant(MIX[0]));
-    xor(h, Expr::from(h) >> 32)
+    let h = b.let_("h", Scalar::U64, xor(h, h >> 37) * constant(MIX[0]));
+    xor(h, h >> 32)
 }
 
 /// Final mixing step of XXH64.
 fn avalanche64(b: &mut Builder, value: Expr) -> Expr {
     let h = b.let_("h", Scalar::U64, value);
-    let h = b.let_("h", Scalar::U64, xor(h, Expr::from(h) >> 33) * constant(PRIME64[1]));
-    let h = b.let_("h", Scalar::U64, xor(h, Expr::from(h) >> 29) * constant(PRIME64[2]));
-    xor(h, Expr::from(h) >> 32)
+    let h = b.let_("h", Scalar::U64, xor(h, h >> 33) * constant(PRIME64[1]));
+    let h = b.let_("h", Scalar::U64, xor(h, h >> 29) * constant(PRIME64[2]));
+    xor(h, h >> 32)
 }
 
 #[cfg(test)]
@@ -355,12 +348,12 @@ mod tests {
         let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Read, "how many"));
         let seeds = Space::Global(b.pointer("seeds", Scalar::U64, Access::Read, "seeds"));
         let hashes = Space::Global(b.pointer("hashes", Scalar::U64, Access::Write, "hashes"));
-        let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+        let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
         let len = b.load_new("len", Scalar::I32, counts, Builtin::BlockX).into();
         let seed = b.load_new("seed", Scalar::U64, seeds, Builtin::BlockX).into();
-        let start = Expr::from(Builtin::BlockX).cast(Scalar::I64);
-        let hash = Hash { bytes, start, len, secret, seed, lane: lane.clone() }.all(b);
-        b.if_(lane.eq_(0.into()), |b| b.store(hashes, Builtin::BlockX, hash));
+        let start = Builtin::BlockX.cast(Scalar::I64);
+        let hash = Hash { bytes, start, len, secret, seed, lane: Expr::from(lane) }.all(b);
+        b.if_(lane.eq_(0), |b| b.store(hashes, Builtin::BlockX, hash));
         let grid = [Expr::i32(lengths.len() as i64), Expr::i32(1), Expr::i32(1)];
         builder.finish(Launch { block: [32, 1, 1], grid })
     }

@@ -43,14 +43,14 @@ impl Threads {
 
     /// Index of a thread; the last threads may exceed the last parameter.
     fn index(b: &mut Builder) -> Expr {
-        let at = Expr::from(Builtin::BlockX) * Threads::BLOCK + Expr::from(Builtin::ThreadX);
+        let at = Builtin::BlockX * Threads::BLOCK + Builtin::ThreadX;
         b.let_("index", Scalar::I32, at).into()
     }
 
     fn finished(builder: Builder) -> Kernel {
-        let one = || Expr::i32(1);
+        let one = Expr::i32(1);
         let block = [Threads::BLOCK as u32, 1, 1];
-        let mut kernel = builder.finish(Launch { block, grid: [one(), one(), one()] });
+        let mut kernel = builder.finish(Launch { block, grid: [one, one, one] });
         let count = Expr::Param(ParamId(kernel.params.len() as u32 - 1));
         kernel.launch.grid[0] = (count + (Threads::BLOCK - 1)) / Threads::BLOCK;
         kernel
@@ -63,12 +63,12 @@ fn round(b: &mut Builder, value: Expr, least: f64, largest: f64, kind: Scalar) -
     let real = |v: f64| Expr::Lit(if kind == Scalar::F64 { Literal::F64(v) } else { Literal::F32(v as f32) });
     // Large enough to have no fractional bits: adding it rounds.
     let whole = || real(if kind == Scalar::F64 { 1.5 * (1u64 << 52) as f64 } else { 1.5 * (1u64 << 23) as f64 });
-    let value = Expr::from(b.let_("real", kind, value));
-    let number = value.clone().eq_(value.clone()).select(value, real(0.0));
-    let number = Expr::from(b.let_("real", kind, number));
-    let high = number.clone().lt(real(least)).select(real(least), number);
-    let high = Expr::from(b.let_("real", kind, high));
-    let both = high.clone().gt(real(largest)).select(real(largest), high);
+    let value = b.let_("real", kind, value);
+    let number = value.eq_(value).select(value, real(0.0));
+    let number = b.let_("real", kind, number);
+    let high = number.lt(real(least)).select(real(least), number);
+    let high = b.let_("real", kind, high);
+    let both = high.gt(real(largest)).select(real(largest), high);
     let sum = b.let_("sum", kind, both + whole());
-    Expr::from(b.let_("rounded", Scalar::I32, (Expr::from(sum) - whole()).cast(Scalar::I32)))
+    Expr::from(b.let_("rounded", Scalar::I32, (sum - whole()).cast(Scalar::I32)))
 }

@@ -38,7 +38,7 @@ pub fn loaded(b: &mut Builder, name: &str, space: Space, at: impl Into<Expr>) ->
 }
 
 pub fn added(b: &mut Builder, sum: LocalId, value: impl Into<Expr>) {
-    b.set(Place::Local(sum), Expr::from(sum) + value.into());
+    b.set(sum, sum + value.into());
 }
 
 /// Entry of a block.
@@ -54,16 +54,16 @@ struct Entry {
 impl Entry {
     /// Entry from the encoder's results.
     fn new(b: &mut Builder, block: &Block, results: Space, which: Expr) -> Entry {
-        let planes = loaded(b, "planes", results, which.clone() * 2);
+        let planes = loaded(b, "planes", results, which * 2);
         let coded = loaded(b, "coded", results, which * 2 + 1);
-        let raw = Expr::from(b.let_("raw", Scalar::I32, block.raw_words(&planes)));
-        let is_raw = Expr::from(b.let_("is_raw", Scalar::Bool, raw.clone().le(coded.clone())));
-        let words = is_coded(&planes).select(coded.min(raw), 0.into());
-        let words = Expr::from(b.let_("words_of_block", Scalar::I32, words));
-        let number = words.clone().lt(128.into()).select(3.into(), 4.into());
-        let is_short = is_raw.clone().or(words.clone().eq_(0.into()));
-        let bytes = b.let_("bytes", Scalar::I32, is_short.select(1.into(), number)).into();
-        Entry { planes, is_raw, words, bytes }
+        let raw = b.let_("raw", Scalar::I32, block.raw_words(planes));
+        let is_raw = b.let_("is_raw", Scalar::Bool, raw.le(coded));
+        let words = is_coded(planes).select(coded.min(raw), 0);
+        let words = b.let_("words_of_block", Scalar::I32, words);
+        let number = words.lt(128).select(3, 4);
+        let is_short = is_raw.or(words.eq_(0));
+        let bytes = b.let_("bytes", Scalar::I32, is_short.select(1, number)).into();
+        Entry { planes, is_raw: is_raw.into(), words: words.into(), bytes }
     }
 }
 
@@ -88,41 +88,41 @@ pub fn layout() -> Kernel {
     let entries = global(b, "entries", Scalar::I32, Access::Write, ENTRIES);
     let words = global(b, "words_before", Scalar::I32, Access::Write, WORDS);
     let left = global(b, "left", Scalar::I32, Access::Write, "blocks that kernels do not code, of each picture");
-    let each = Expr::from(b.scalar("each", Scalar::I32, EACH));
+    let each = b.scalar("each", Scalar::I32, EACH);
     b.scalar("count", Scalar::I32, "number of pictures");
-    let thread = Expr::from(b.let_("thread", Scalar::I32, Builtin::ThreadX));
-    let part = Expr::from(b.let_("part", Scalar::I32, (each.clone() + (LAYERS - 1)) / LAYERS));
-    let from = Expr::from(b.let_("from", Scalar::I32, (thread.clone() * part.clone()).min(each.clone())));
-    let to = Expr::from(b.let_("to", Scalar::I32, (from.clone() + part).min(each.clone())));
-    let first = Expr::from(b.let_("first_block", Scalar::I32, Expr::from(Builtin::BlockX) * each.clone()));
+    let thread = b.let_("thread", Scalar::I32, Builtin::ThreadX);
+    let part = b.let_("part", Scalar::I32, (each + (LAYERS - 1)) / LAYERS);
+    let from = b.let_("from", Scalar::I32, (thread * part).min(each));
+    let to = b.let_("to", Scalar::I32, (from + part).min(each));
+    let first = b.let_("first_block", Scalar::I32, Builtin::BlockX * each);
     let sums = ["sum_of_bytes", "sum_of_words", "sum_of_left"].map(|name| b.let_(name, Scalar::I32, 0));
     let of = |b: &mut Builder, i: Expr| {
-        let which = Expr::from(b.let_("which", Scalar::I32, first.clone() + i));
-        let block = Block::load(b, blocks, which.clone());
-        Entry::new(b, &block, results, which)
+        let which = b.let_("which", Scalar::I32, first + i);
+        let block = Block::load(b, blocks, which);
+        Entry::new(b, &block, results, Expr::from(which))
     };
-    b.for_("i", from.clone(), to.clone(), 1, |b, i| {
+    b.for_("i", from, to, 1, |b, i| {
         let entry = of(b, i);
-        let is_left = entry.planes.clone().ne_(0.into()).and(!is_coded(&entry.planes));
+        let is_left = entry.planes.ne_(0).and(!is_coded(entry.planes));
         added(b, sums[0], entry.bytes);
         added(b, sums[1], entry.words);
         added(b, sums[2], is_left.cast(Scalar::I32));
     });
     let shared = ["all_bytes", "all_words", "all_left"].map(|name| b.shared(name, Scalar::I32, LAYERS as u32));
-    let before = sums_before(b, &thread, shared, sums);
-    let row = Expr::from(b.let_("row", Scalar::I32, Expr::from(Builtin::BlockX) * (each.clone() + 1)));
-    b.if_(thread.clone().eq_((LAYERS - 1).into()), |b| {
-        b.store(entries, row.clone() + each.clone(), sums[0]);
-        b.store(words, row.clone() + each.clone(), sums[1]);
+    let before = sums_before(b, thread.into(), shared, sums);
+    let row = b.let_("row", Scalar::I32, Builtin::BlockX * (each + 1));
+    b.if_(thread.eq_(LAYERS - 1), |b| {
+        b.store(entries, row + each, sums[0]);
+        b.store(words, row + each, sums[1]);
         b.store(left, Builtin::BlockX, sums[2]);
     });
     for (sum, before) in sums.into_iter().zip(before) {
-        b.set(Place::Local(sum), before);
+        b.set(sum, before);
     }
     b.for_("i", from, to, 1, |b, i| {
-        let entry = of(b, i.clone());
-        b.store(entries, row.clone() + i.clone(), sums[0]);
-        b.store(words, row.clone() + i, sums[1]);
+        let entry = of(b, i);
+        b.store(entries, row + i, sums[0]);
+        b.store(words, row + i, sums[1]);
         added(b, sums[0], entry.bytes);
         added(b, sums[1], entry.words);
     });
@@ -133,24 +133,24 @@ pub fn layout() -> Kernel {
 /// thread's index has bits.
 pub fn sums_before<const N: usize>(
     b: &mut Builder,
-    thread: &Expr,
+    thread: Expr,
     shared: [SharedId; N],
     sums: [LocalId; N],
 ) -> [Expr; N] {
-    let own = sums.map(|sum| Expr::from(b.let_("own", Scalar::I32, sum)));
+    let own = sums.map(|sum| b.let_("own", Scalar::I32, sum));
     rounds(b, thread, shared, sums, |b, others| {
         for (sum, other) in sums.into_iter().zip(others) {
             added(b, sum, other);
         }
     });
-    std::array::from_fn(|i| Expr::from(b.let_("before", Scalar::I32, Expr::from(sums[i]) - own[i].clone())))
+    std::array::from_fn(|i| b.let_("before", Scalar::I32, sums[i] - own[i]).into())
 }
 
 /// Scan over threads in rounds: each combines a thread's values with those `distance` threads before, and doubles
 /// `distance`.
 pub fn rounds<const N: usize>(
     b: &mut Builder,
-    thread: &Expr,
+    thread: Expr,
     shared: [SharedId; N],
     values: [LocalId; N],
     combine: impl Fn(&mut Builder, [Expr; N]),
@@ -159,11 +159,11 @@ pub fn rounds<const N: usize>(
     for distance in (0..LAYERS.trailing_zeros()).map(|bit| 1 << bit) {
         b.barrier();
         for (space, value) in shared.into_iter().zip(values) {
-            b.store(space, thread.clone(), value);
+            b.store(space, thread, value);
         }
         b.barrier();
-        b.if_(thread.clone().ge(distance.into()), |b| {
-            let others = shared.map(|space| loaded(b, "other", space, thread.clone() - distance));
+        b.if_(thread.ge(distance), |b| {
+            let others = shared.map(|space| loaded(b, "other", space, thread - distance));
             combine(b, others);
         });
     }
@@ -171,8 +171,8 @@ pub fn rounds<const N: usize>(
 
 /// Finishes a kernel of [`LAYERS`] threads per block; its last parameter is the grid size.
 pub fn layers(builder: Builder) -> Kernel {
-    let one = || Expr::i32(1);
-    let mut kernel = builder.finish(Launch { block: [LAYERS as u32, 1, 1], grid: [one(), one(), one()] });
+    let one = Expr::i32(1);
+    let mut kernel = builder.finish(Launch { block: [LAYERS as u32, 1, 1], grid: [one, one, one] });
     kernel.launch.grid[0] = Expr::Param(ParamId(kernel.params.len() as u32 - 1));
     kernel
 }
@@ -189,23 +189,23 @@ struct Packet {
 
 impl Packet {
     /// Packet of a picture whose row begins at `row` in `entries` and `words`.
-    fn new(b: &mut Builder, [entries, words, firsts]: [Space; 3], row: &Expr, packet: Expr, header: Expr) -> Packet {
-        let first = loaded(b, "first", firsts, packet.clone());
-        let next = loaded(b, "next", firsts, packet.clone() + 1);
+    fn new(b: &mut Builder, [entries, words, firsts]: [Space; 3], row: Expr, packet: Expr, header: Expr) -> Packet {
+        let first = loaded(b, "first", firsts, packet);
+        let next = loaded(b, "next", firsts, packet + 1);
         let mut both = |space| {
-            let before = loaded(b, "before", space, row.clone() + first.clone());
-            let after = loaded(b, "after", space, row.clone() + next.clone());
-            let within = b.let_("within", Scalar::I32, after - before.clone());
+            let before = loaded(b, "before", space, row + first);
+            let after = loaded(b, "after", space, row + next);
+            let within = b.let_("within", Scalar::I32, after - before);
             [before, within.into()]
         };
         let (entries, words) = (both(entries), both(words));
-        let start = header + packet * FRAME as i32 + entries[0].clone() + words[0].clone() * 2;
+        let start = header + packet * FRAME as i32 + entries[0] + words[0] * 2;
         Packet { start: b.let_("start", Scalar::I32, start).into(), entries, words }
     }
 
     /// Offset of the payload.
     fn payload(&self) -> Expr {
-        self.start.clone() + (LENGTH + CHECKSUM) as i32 + self.entries[1].clone()
+        self.start + (LENGTH + CHECKSUM) as i32 + self.entries[1]
     }
 }
 
@@ -233,28 +233,28 @@ pub fn parts() -> Kernel {
     let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
     let parts = global(b, "parts", Scalar::I32, Access::Write, PARTS);
     let lengths = global(b, "lengths", Scalar::I32, Access::Write, "bytes of each stream");
-    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
-    let each = Expr::from(b.scalar("each", Scalar::I32, EACH));
-    let packets = Expr::from(b.scalar("packets", Scalar::I32, "packets of a picture"));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
-    let count = Expr::from(b.scalar("count", Scalar::I32, "packets of all pictures"));
+    let header = b.scalar("header", Scalar::I32, "bytes of a header");
+    let each = b.scalar("each", Scalar::I32, EACH);
+    let packets = b.scalar("packets", Scalar::I32, "packets of a picture");
+    let capacity = b.scalar("capacity", Scalar::I64, CAPACITY);
+    let count = b.scalar("count", Scalar::I32, "packets of all pictures");
     let at = Threads::index(b);
-    b.if_(at.clone().lt(count), |b| {
-        let picture = Expr::from(b.let_("picture", Scalar::I32, at.clone() / packets.clone()));
-        let which = Expr::from(b.let_("packet", Scalar::I32, at.clone() - picture.clone() * packets.clone()));
-        let row = Expr::from(b.let_("row", Scalar::I32, picture.clone() * (each + 1)));
-        let packet = Packet::new(b, [entries, words, firsts], &row, which.clone(), header);
-        let index = Expr::from(b.let_("index_bytes", Scalar::I32, packet.entries[1].clone()));
-        let payload = Expr::from(b.let_("payload_bytes", Scalar::I32, packet.words[1].clone() * 2));
-        let length = b.let_("length", Scalar::I32, index.clone() + payload.clone() + 2 * CHECKSUM as i32);
-        let stream = Expr::from(b.let_("stream", Scalar::I64, picture.clone().cast(Scalar::I64) * capacity));
+    b.if_(at.lt(count), |b| {
+        let picture = b.let_("picture", Scalar::I32, at / packets);
+        let which = b.let_("packet", Scalar::I32, at - picture * packets);
+        let row = b.let_("row", Scalar::I32, picture * (each + 1));
+        let packet = Packet::new(b, [entries, words, firsts], row.into(), which.into(), header.into());
+        let index = b.let_("index_bytes", Scalar::I32, packet.entries[1]);
+        let payload = b.let_("payload_bytes", Scalar::I32, packet.words[1] * 2);
+        let length = b.let_("length", Scalar::I32, index + payload + 2 * CHECKSUM as i32);
+        let stream = b.let_("stream", Scalar::I64, picture.cast(Scalar::I64) * capacity);
         for byte in 0..LENGTH as i32 {
-            let to = stream.clone() + (packet.start.clone() + byte).cast(Scalar::I64);
-            b.store(streams, to, (Expr::from(length) >> (8 * byte)).cast(Scalar::U8));
+            let to = stream + (packet.start + byte).cast(Scalar::I64);
+            b.store(streams, to, (length >> (8 * byte)).cast(Scalar::U8));
         }
-        let own = [packet.start.clone(), index + LENGTH as i32, packet.payload(), payload.clone()];
+        let own = [packet.start, index + LENGTH as i32, packet.payload(), Expr::from(payload)];
         for (i, value) in (0..).zip(own) {
-            b.store(parts, at.clone() * 4 + i, value);
+            b.store(parts, at * 4 + i, value);
         }
         let is_last = which.eq_(packets - 1);
         b.if_(is_last, |b| b.store(lengths, picture, packet.payload() + payload + CHECKSUM as i32));
@@ -292,64 +292,63 @@ pub fn writer() -> Kernel {
     let firsts = global(b, "firsts", Scalar::I32, Access::Read, FIRSTS);
     let packets = global(b, "packet_of", Scalar::I32, Access::Read, "the packet of each block");
     let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
-    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
-    let each = Expr::from(b.scalar("each", Scalar::I32, EACH));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
-    let stride = Expr::from(b.scalar("stride", Scalar::I32, "indices from one row to the next"));
+    let header = b.scalar("header", Scalar::I32, "bytes of a header");
+    let each = b.scalar("each", Scalar::I32, EACH);
+    let capacity = b.scalar("capacity", Scalar::I64, CAPACITY);
+    let stride = b.scalar("stride", Scalar::I32, "indices from one row to the next");
     b.scalar("count", Scalar::I32, "number of blocks");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
     let block = Block::load(b, blocks, Builtin::BlockX);
     let entry = Entry::new(b, &block, results, Builtin::BlockX.into());
-    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / each.clone()));
-    let within = Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
-    let within = Expr::from(b.let_("of_picture", Scalar::I32, within));
-    let row = Expr::from(b.let_("row", Scalar::I32, picture.clone() * (each + 1)));
-    let packet = loaded(b, "packet", packets, within.clone());
-    let packet = Packet::new(b, [entries_before, words_before, firsts], &row, packet, header);
-    let stream = Expr::from(b.let_("stream", Scalar::I64, picture.cast(Scalar::I64) * capacity));
-    let before = loaded(b, "own_bytes", entries_before, row.clone() + within.clone());
-    let at = packet.start.clone() + LENGTH as i32 + (before - packet.entries[0].clone());
-    let at = Expr::from(b.let_("entry", Scalar::I64, stream.clone() + at.cast(Scalar::I64)));
+    let picture = b.let_("picture", Scalar::I32, Builtin::BlockX / each);
+    let within = Builtin::BlockX - picture * each;
+    let within = b.let_("of_picture", Scalar::I32, within);
+    let row = b.let_("row", Scalar::I32, picture * (each + 1));
+    let packet = loaded(b, "packet", packets, within);
+    let packet = Packet::new(b, [entries_before, words_before, firsts], row.into(), packet, header.into());
+    let stream = b.let_("stream", Scalar::I64, picture.cast(Scalar::I64) * capacity);
+    let before = loaded(b, "own_bytes", entries_before, row + within);
+    let at = packet.start + LENGTH as i32 + (before - packet.entries[0]);
+    let at = b.let_("entry", Scalar::I64, stream + at.cast(Scalar::I64));
     let before = loaded(b, "own_words", words_before, row + within);
-    let payload = packet.payload() + (before - packet.words[0].clone()) * 2;
-    let payload = Expr::from(b.let_("payload", Scalar::I64, stream + payload.cast(Scalar::I64)));
-    b.if_(lane.clone().eq_(0.into()), |b| {
+    let payload = packet.payload() + (before - packet.words[0]) * 2;
+    let payload = b.let_("payload", Scalar::I64, stream + payload.cast(Scalar::I64));
+    b.if_(lane.eq_(0), |b| {
         let put = |b: &mut Builder, i: i64, value: Expr| {
-            b.store(streams, at.clone() + Expr::i64(i), value.cast(Scalar::U8));
+            b.store(streams, at + Expr::i64(i), value.cast(Scalar::U8));
         };
-        let is_coded = entry.bytes.clone().gt(1.into());
-        let raw = entry.is_raw.clone().and(entry.words.clone().ne_(0.into()));
-        let known = entry.words.clone().ne_(0.into()).select(entry.planes.clone(), 0.into());
-        put(b, 0, known.or(raw.select(i32::from(RAW).into(), 0.into())));
+        let is_coded = entry.bytes.gt(1);
+        let raw = entry.is_raw.and(entry.words.ne_(0));
+        let known = entry.words.ne_(0).select(entry.planes, 0);
+        put(b, 0, known.or(raw.select(i32::from(RAW), 0)));
         b.if_(is_coded, |b| {
-            let choice = Expr::from(Builtin::BlockX) * 2;
-            let (class, sharing) =
-                (loaded(b, "class", choices, choice.clone()), loaded(b, "sharing", choices, choice + 1));
+            let choice = Builtin::BlockX * 2;
+            let (class, sharing) = (loaded(b, "class", choices, choice), loaded(b, "sharing", choices, choice + 1));
             put(b, 1, class.or(sharing << 5));
-            let is_one = entry.words.clone().lt(128.into());
-            let low = entry.words.clone().and(127.into());
-            put(b, 2, is_one.clone().select(low.clone(), low.or(128.into())));
-            b.if_(!is_one, |b| put(b, 3, entry.words.clone() >> 7));
+            let is_one = entry.words.lt(128);
+            let low = entry.words.and(127);
+            put(b, 2, is_one.select(low, low.or(128)));
+            b.if_(!is_one, |b| put(b, 3, entry.words >> 7));
         });
     });
     let put = |b: &mut Builder, i: Expr, word: Expr| {
-        let word = Expr::from(b.let_("both", Scalar::I32, word));
-        let to = Expr::from(b.let_("to", Scalar::I64, payload.clone() + (i * 2).cast(Scalar::I64)));
-        b.store(streams, to.clone(), word.clone().cast(Scalar::U8));
+        let word = b.let_("both", Scalar::I32, word);
+        let to = b.let_("to", Scalar::I64, payload + (i * 2).cast(Scalar::I64));
+        b.store(streams, to, word.cast(Scalar::U8));
         b.store(streams, to + Expr::i64(1), (word >> 8).cast(Scalar::U8));
     };
     b.if_else(
-        entry.is_raw.clone(),
+        entry.is_raw,
         |b| {
-            b.for_("i", lane.clone(), entry.words.clone(), LANES, |b, i| {
-                let word = raw_word(b, indices, &block, stride, &entry.planes, i.clone());
+            b.for_("i", lane, entry.words, LANES, |b, i| {
+                let word = raw_word(b, indices, &block, Expr::from(stride), entry.planes, i);
                 put(b, i, word.into());
             });
         },
         |b| {
-            b.for_("i", lane.clone(), entry.words.clone(), LANES, |b, i| {
-                let word = b.load_new("word", Scalar::I16, words, block.first.clone() + i.clone());
-                put(b, i, Expr::from(word).cast(Scalar::I32));
+            b.for_("i", lane, entry.words, LANES, |b, i| {
+                let word = b.load_new("word", Scalar::I16, words, block.first + i);
+                put(b, i, word.cast(Scalar::I32));
             });
         },
     );
@@ -368,31 +367,32 @@ pub fn header_writer() -> Kernel {
     let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
     let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
     let seeds = global(b, "seeds", Scalar::U64, Access::Write, "hashes of headers");
-    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    let header = b.scalar("header", Scalar::I32, "bytes of a header");
+    let capacity = b.scalar("capacity", Scalar::I64, CAPACITY);
     b.scalar("count", Scalar::I32, "number of pictures");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-    let picture = || Expr::from(Builtin::BlockX).cast(Scalar::I64);
-    let start = Expr::from(b.let_("own", Scalar::I64, picture() * header.clone().cast(Scalar::I64)));
-    let stream = Expr::from(b.let_("stream", Scalar::I64, picture() * capacity));
-    let len = Expr::from(b.let_("checked", Scalar::I32, header - CHECKSUM as i32));
-    b.for_("i", lane.clone(), len.clone(), LANES, |b, i| {
-        let i = Expr::from(b.let_("wide", Scalar::I64, i.cast(Scalar::I64)));
-        let byte = b.load_new("byte", Scalar::U8, headers, start.clone() + i.clone());
-        b.store(streams, stream.clone() + i, byte);
+    let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
+    let picture = Builtin::BlockX.cast(Scalar::I64);
+    let start = b.let_("own", Scalar::I64, picture * header.cast(Scalar::I64));
+    let stream = b.let_("stream", Scalar::I64, picture * capacity);
+    let len = b.let_("checked", Scalar::I32, header - CHECKSUM as i32);
+    b.for_("i", lane, len, LANES, |b, i| {
+        let i = b.let_("wide", Scalar::I64, i.cast(Scalar::I64));
+        let byte = b.load_new("byte", Scalar::U8, headers, start + i);
+        b.store(streams, stream + i, byte);
     });
     let seed = Expr::i64(0).cast(Scalar::U64);
-    let hash = Hash { bytes: headers, start, len: len.clone(), secret, seed, lane: lane.clone() }.all(b);
-    b.if_(lane.clone().eq_(0.into()), |b| b.store(seeds, Builtin::BlockX, hash));
-    seal(b, streams, stream + len.cast(Scalar::I64), hash, &lane);
+    let hash =
+        Hash { bytes: headers, start: start.into(), len: Expr::from(len), secret, seed, lane: Expr::from(lane) }.all(b);
+    b.if_(lane.eq_(0), |b| b.store(seeds, Builtin::BlockX, hash));
+    seal(b, streams, stream + len.cast(Scalar::I64), hash, lane.into());
     warps(builder)
 }
 
 /// Writes the lower half of a hash, a byte a lane.
-fn seal(b: &mut Builder, streams: Space, at: Expr, hash: LocalId, lane: &Expr) {
-    b.if_(lane.clone().lt((CHECKSUM as i32).into()), |b| {
-        let byte = (Expr::from(hash) >> (lane.clone() * 8)).cast(Scalar::U8);
-        b.store(streams, at + lane.clone().cast(Scalar::I64), byte);
+fn seal(b: &mut Builder, streams: Space, at: Expr, hash: LocalId, lane: Expr) {
+    b.if_(lane.lt(CHECKSUM as i32), |b| {
+        let byte = (hash >> (lane * 8)).cast(Scalar::U8);
+        b.store(streams, at + lane.cast(Scalar::I64), byte);
     });
 }
 
@@ -409,15 +409,15 @@ pub struct Part {
 
 impl Part {
     fn new(b: &mut Builder, [parts, seeds]: [Space; 2], picture: Expr, each: Expr, part: Expr) -> Part {
-        let at = Expr::from(b.let_("at", Scalar::I32, (picture.clone() * each + part.clone()) * 2));
-        let start = loaded(b, "start", parts, at.clone());
+        let at = b.let_("at", Scalar::I32, (picture * each + part) * 2);
+        let start = loaded(b, "start", parts, at);
         let len = loaded(b, "len", parts, at + 1);
-        let pieces = Expr::from(b.let_("pieces", Scalar::I32, (len.clone() + (PIECE as i32 - 1)) >> PIECE_BITS));
+        let pieces = b.let_("pieces", Scalar::I32, (len + (PIECE as i32 - 1)) >> PIECE_BITS);
         // Parts do not overlap, so neither do their slots.
-        let slot = Expr::from(b.let_("slot", Scalar::I32, (start.clone() >> PIECE_BITS) + part.clone()));
-        let seed = Expr::from(b.load_new("seed", Scalar::U64, seeds, picture));
-        let seed = Expr::from(b.let_("seed", Scalar::U64, seed + (part >> 1).cast(Scalar::U64)));
-        Part { start, len, pieces, slot, seed }
+        let slot = b.let_("slot", Scalar::I32, (start >> PIECE_BITS) + part);
+        let seed = b.load_new("seed", Scalar::U64, seeds, picture);
+        let seed = b.let_("seed", Scalar::U64, seed + (part >> 1).cast(Scalar::U64));
+        Part { start, len, pieces: pieces.into(), slot: slot.into(), seed: seed.into() }
     }
 }
 
@@ -434,21 +434,21 @@ impl Part {
     /// Part of the warp. Declares the last parameters: parts of a picture, hashes of a picture, the distance between
     /// streams in bytes (`i64`), and parts in all.
     pub fn of_warp(b: &mut Builder, [hashes, parts, secret, seeds]: [Space; 4]) -> Checked {
-        let each = Expr::from(b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets"));
-        let slots = Expr::from(b.scalar("slots", Scalar::I32, "hashes of a picture"));
-        let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+        let each = b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets");
+        let slots = b.scalar("slots", Scalar::I32, "hashes of a picture");
+        let capacity = b.scalar("capacity", Scalar::I64, CAPACITY);
         b.scalar("count", Scalar::I32, "parts in all");
-        let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-        let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / each.clone()));
-        let which = Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
-        let which = Expr::from(b.let_("which", Scalar::I32, which));
-        let part = Part::new(b, [parts, seeds], picture.clone(), each, which);
-        let start = ((picture.clone() * slots + part.slot.clone()) * 8).cast(Scalar::I64);
+        let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
+        let picture = b.let_("picture", Scalar::I32, Builtin::BlockX / each);
+        let which = Builtin::BlockX - picture * each;
+        let which = b.let_("which", Scalar::I32, which);
+        let part = Part::new(b, [parts, seeds], picture.into(), each.into(), which.into());
+        let start = ((picture * slots + part.slot) * 8).cast(Scalar::I64);
         let start = b.let_("first", Scalar::I64, start).into();
-        let len = b.let_("bytes", Scalar::I32, part.pieces.clone() * 8).into();
-        let hash = Hash { bytes: hashes, start, len, secret, seed: part.seed.clone(), lane: lane.clone() }.all(b);
+        let len = b.let_("bytes", Scalar::I32, part.pieces * 8).into();
+        let hash = Hash { bytes: hashes, start, len, secret, seed: part.seed, lane: Expr::from(lane) }.all(b);
         let end = picture.cast(Scalar::I64) * capacity + (part.start + part.len).cast(Scalar::I64);
-        Checked { lane, hash, end: b.let_("end", Scalar::I64, end).into() }
+        Checked { lane: lane.into(), hash, end: b.let_("end", Scalar::I64, end).into() }
     }
 }
 
@@ -487,28 +487,28 @@ pub fn hasher() -> Kernel {
     let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
     let seeds = global(b, "seeds", Scalar::U64, Access::Read, "hashes of headers");
     let hashes = global(b, "hashes", Scalar::U8, Access::Write, "hashes of pieces");
-    let each = Expr::from(b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets"));
-    let warps_each = Expr::from(b.scalar("warps_of_picture", Scalar::I32, "warps of a picture"));
-    let slots = Expr::from(b.scalar("slots", Scalar::I32, "hashes of a picture"));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    let each = b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets");
+    let warps_each = b.scalar("warps_of_picture", Scalar::I32, "warps of a picture");
+    let slots = b.scalar("slots", Scalar::I32, "hashes of a picture");
+    let capacity = b.scalar("capacity", Scalar::I64, CAPACITY);
     b.scalar("count", Scalar::I32, "warps in all");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / warps_each.clone()));
-    let warp = Expr::from(Builtin::BlockX) - picture.clone() * warps_each.clone();
-    let warp = Expr::from(b.let_("warp", Scalar::I32, warp));
-    let stream = Expr::from(b.let_("stream", Scalar::I64, picture.clone().cast(Scalar::I64) * capacity));
-    b.for_("part", 0, each.clone(), 1, |b, part| {
-        let part = Part::new(b, [parts, seeds], picture.clone(), each.clone(), part);
-        b.for_("piece", warp, part.pieces.clone(), warps_each, |b, piece| {
-            let before = Expr::from(b.let_("before", Scalar::I32, piece.clone() << PIECE_BITS));
-            let start = stream.clone() + (part.start.clone() + before.clone()).cast(Scalar::I64);
+    let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
+    let picture = b.let_("picture", Scalar::I32, Builtin::BlockX / warps_each);
+    let warp = Builtin::BlockX - picture * warps_each;
+    let warp = b.let_("warp", Scalar::I32, warp);
+    let stream = b.let_("stream", Scalar::I64, picture.cast(Scalar::I64) * capacity);
+    b.for_("part", 0, each, 1, |b, part| {
+        let part = Part::new(b, [parts, seeds], picture.into(), each.into(), part);
+        b.for_("piece", warp, part.pieces, warps_each, |b, piece| {
+            let before = b.let_("before", Scalar::I32, piece << PIECE_BITS);
+            let start = stream + (part.start + before).cast(Scalar::I64);
             let start = b.let_("first", Scalar::I64, start).into();
-            let len = b.let_("bytes", Scalar::I32, (part.len.clone() - before).min((PIECE as i32).into())).into();
-            let hash = Hash { bytes: streams, start, len, secret, seed: part.seed.clone(), lane: lane.clone() }.all(b);
-            b.if_(lane.clone().lt(8.into()), |b| {
-                let slot = (picture.clone() * slots + part.slot.clone() + piece) * 8;
-                let byte = (Expr::from(hash) >> (lane.clone() * 8)).cast(Scalar::U8);
-                b.store(hashes, slot + lane.clone(), byte);
+            let len = b.let_("bytes", Scalar::I32, (part.len - before).min(PIECE as i32)).into();
+            let hash = Hash { bytes: streams, start, len, secret, seed: part.seed, lane: Expr::from(lane) }.all(b);
+            b.if_(lane.lt(8), |b| {
+                let slot = (picture * slots + part.slot + piece) * 8;
+                let byte = (hash >> (lane * 8)).cast(Scalar::U8);
+                b.store(hashes, slot + lane, byte);
             });
         });
     });
@@ -529,6 +529,6 @@ pub fn sealer() -> Kernel {
     let seeds = global(b, "seeds", Scalar::U64, Access::Read, "hashes of headers");
     let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
     let part = Part::of_warp(b, [hashes, parts, secret, seeds]);
-    seal(b, streams, part.end, part.hash, &part.lane);
+    seal(b, streams, part.end, part.hash, part.lane);
     warps(builder)
 }

@@ -25,7 +25,7 @@ const STREAMS: &str = "streams, one for each picture";
 /// Byte of a stream as a number.
 fn byte(b: &mut Builder, streams: Space, at: Expr) -> Expr {
     let byte = b.load_new("byte", Scalar::U8, streams, at);
-    b.let_("number", Scalar::I32, Expr::from(byte).cast(Scalar::I32)).into()
+    b.let_("number", Scalar::I32, byte.cast(Scalar::I32)).into()
 }
 
 fn wide(value: Expr) -> Expr {
@@ -56,35 +56,36 @@ pub fn header_reader() -> Kernel {
     let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
     let seeds = global(b, "seeds", Scalar::U64, Access::Write, "hashes of headers");
     let faults = global(b, "faults", Scalar::I32, Access::Write, "whether a header differs");
-    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
-    let first = Expr::from(b.scalar("first", Scalar::I32, "the first byte of quantisers"));
-    let last = Expr::from(b.scalar("last", Scalar::I32, "the first byte behind quantisers"));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    let header = b.scalar("header", Scalar::I32, "bytes of a header");
+    let first = b.scalar("first", Scalar::I32, "the first byte of quantisers");
+    let last = b.scalar("last", Scalar::I32, "the first byte behind quantisers");
+    let capacity = b.scalar("capacity", Scalar::I64, CAPACITY);
     b.scalar("count", Scalar::I32, "number of pictures");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
     let length = loaded(b, "length", lengths, Builtin::BlockX);
-    let start = Expr::from(b.let_("own", Scalar::I64, wide(Builtin::BlockX.into()) * capacity));
-    let len = Expr::from(b.let_("checked", Scalar::I32, header.clone() - CHECKSUM as i32));
+    let start = b.let_("own", Scalar::I64, wide(Builtin::BlockX.into()) * capacity);
+    let len = b.let_("checked", Scalar::I32, header - CHECKSUM as i32);
     let seed = Expr::i64(0).cast(Scalar::U64);
     let bytes = streams;
-    let hash = Hash { bytes, start: start.clone(), len: len.clone(), secret, seed, lane: lane.clone() }.all(b);
+    let hash =
+        Hash { bytes, start: Expr::from(start), len: Expr::from(len), secret, seed, lane: Expr::from(lane) }.all(b);
     let differs = b.let_("differs", Scalar::Bool, length.lt(header));
-    for (from, to) in [(Expr::i32(0), first), (last, len.clone())] {
-        b.for_("i", from + lane.clone(), to, LANES, |b, i| {
-            let found = byte(b, streams, start.clone() + wide(i.clone()));
+    for (from, to) in [(Expr::i32(0), Expr::from(first)), (last.into(), len.into())] {
+        b.for_("i", from + lane, to, LANES, |b, i| {
+            let found = byte(b, streams, start + wide(i));
             let wanted = byte(b, expected, i);
-            b.set(Place::Local(differs), Expr::from(differs).or(found.ne_(wanted)));
+            b.set(differs, differs.or(found.ne_(wanted)));
         });
     }
-    b.if_(lane.clone().lt((CHECKSUM as i32).into()), |b| {
-        let found = byte(b, streams, start + wide(len + lane.clone()));
-        let wanted = (Expr::from(hash) >> (lane.clone() * 8)).cast(Scalar::I32).and(255.into());
-        b.set(Place::Local(differs), Expr::from(differs).or(found.ne_(wanted)));
+    b.if_(lane.lt(CHECKSUM as i32), |b| {
+        let found = byte(b, streams, start + wide(len + lane));
+        let wanted = (hash >> (lane * 8)).cast(Scalar::I32).and(255);
+        b.set(differs, differs.or(found.ne_(wanted)));
     });
     let any = b.ballot("any", differs);
-    b.if_(lane.eq_(0.into()), |b| {
+    b.if_(lane.eq_(0), |b| {
         b.store(seeds, Builtin::BlockX, hash);
-        b.store(faults, Builtin::BlockX, Expr::from(any).ne_(Expr::int(0, Scalar::U32)).cast(Scalar::I32));
+        b.store(faults, Builtin::BlockX, any.ne_(Expr::int(0, Scalar::U32)).cast(Scalar::I32));
     });
     warps(builder)
 }
@@ -116,28 +117,28 @@ impl Index {
     /// Byte at an offset; 0 after the end.
     fn byte(&self, b: &mut Builder, at: Expr) -> Expr {
         let value = b.let_("of_entry", Scalar::I32, 0);
-        b.if_(at.clone().lt(self.stop.clone()), |b| {
-            let read = byte(b, self.streams, self.stream.clone() + wide(at));
-            b.set(Place::Local(value), read);
+        b.if_(at.lt(self.stop), |b| {
+            let read = byte(b, self.streams, self.stream + wide(at));
+            b.set(value, read);
         });
         value.into()
     }
 
     /// First byte of the entry at `at`, whether the entry is that byte alone, its third byte, and its length.
-    fn length(&self, b: &mut Builder, at: &Expr) -> [Expr; 4] {
-        let (head, low) = (self.byte(b, at.clone()), self.byte(b, at.clone() + 2));
-        let is_short = head.clone().and(i32::from(RAW).into()).ne_(0.into()).or(head.clone().eq_(0.into()));
-        let is_short = Expr::from(b.let_("is_short", Scalar::Bool, is_short));
-        let long = low.clone().ge(128.into()).select(ENTRY.into(), (ENTRY - 1).into());
-        let bytes = b.let_("bytes", Scalar::I32, is_short.clone().select(1.into(), long));
-        [head, is_short, low, bytes.into()]
+    fn length(&self, b: &mut Builder, at: Expr) -> [Expr; 4] {
+        let (head, low) = (self.byte(b, at), self.byte(b, at + 2));
+        let is_short = head.and(i32::from(RAW)).ne_(0).or(head.eq_(0));
+        let is_short = b.let_("is_short", Scalar::Bool, is_short);
+        let long = low.ge(128).select(ENTRY, ENTRY - 1);
+        let bytes = b.let_("bytes", Scalar::I32, is_short.select(1, long));
+        [head, Expr::from(is_short), low, bytes.into()]
     }
 
-    fn entry(&self, b: &mut Builder, at: &Expr) -> Entry {
+    fn entry(&self, b: &mut Builder, at: Expr) -> Entry {
         let [head, is_short, low, bytes] = self.length(b, at);
-        let (mode, high) = (self.byte(b, at.clone() + 1), self.byte(b, at.clone() + 3));
-        let high = low.clone().ge(128.into()).select(high, 0.into());
-        let many = is_short.clone().select(0.into(), low.and(127.into()).or(high << 7));
+        let (mode, high) = (self.byte(b, at + 1), self.byte(b, at + 3));
+        let high = low.ge(128).select(high, 0);
+        let many = is_short.select(0, low.and(127).or(high << 7));
         Entry { head, mode, is_short, many, bytes }
     }
 }
@@ -174,177 +175,174 @@ pub fn parser() -> Kernel {
     let parsed = global(b, "parsed", Scalar::I32, Access::Write, "five numbers for each block");
     let parts = global(b, "parts", Scalar::I32, Access::Write, "indices and payloads of packets");
     let faults = global(b, "faults", Scalar::I32, Access::Write, "whether a packet has a fault");
-    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
-    let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
-    let packets = Expr::from(b.scalar("packets", Scalar::I32, "packets of a picture"));
-    let tables = Expr::from(b.scalar("tables", Scalar::I32, "number of tables"));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    let header = b.scalar("header", Scalar::I32, "bytes of a header");
+    let each = b.scalar("each", Scalar::I32, "blocks of a picture");
+    let packets = b.scalar("packets", Scalar::I32, "packets of a picture");
+    let tables = b.scalar("tables", Scalar::I32, "number of tables");
+    let capacity = b.scalar("capacity", Scalar::I64, CAPACITY);
     b.scalar("count", Scalar::I32, "packets of all pictures");
-    let thread = Expr::from(b.let_("thread", Scalar::I32, Builtin::ThreadX));
-    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / packets.clone()));
-    let packet = Expr::from(Builtin::BlockX) - picture.clone() * packets.clone();
-    let packet = Expr::from(b.let_("packet", Scalar::I32, packet));
-    let stream = Expr::from(b.let_("stream", Scalar::I64, wide(picture.clone()) * capacity.clone()));
-    let limit = loaded(b, "said", lengths, picture.clone());
-    let limit = Expr::from(b.let_("limit", Scalar::I32, limit.min(capacity.cast(Scalar::I32))));
-    let first = loaded(b, "first", firsts, packet.clone());
-    let next = loaded(b, "next", firsts, packet.clone() + 1);
+    let thread = b.let_("thread", Scalar::I32, Builtin::ThreadX);
+    let picture = b.let_("picture", Scalar::I32, Builtin::BlockX / packets);
+    let packet = Builtin::BlockX - picture * packets;
+    let packet = b.let_("packet", Scalar::I32, packet);
+    let stream = b.let_("stream", Scalar::I64, wide(Expr::from(picture)) * capacity);
+    let limit = loaded(b, "said", lengths, picture);
+    let limit = b.let_("limit", Scalar::I32, limit.min(capacity.cast(Scalar::I32)));
+    let first = loaded(b, "first", firsts, packet);
+    let next = loaded(b, "next", firsts, packet + 1);
     let fine = b.let_("fine", Scalar::Bool, Expr::Lit(Literal::Bool(true)));
-    let require = |b: &mut Builder, what: Expr| b.set(Place::Local(fine), Expr::from(fine).and(what));
+    let require = |b: &mut Builder, what: Expr| b.set(fine, fine.and(what));
     // From packet to packet, by their length fields.
     let (start, end) = (b.let_("start", Scalar::I32, 0), b.let_("end", Scalar::I32, header));
-    b.for_("before", 0, packet.clone() + 1, 1, |b, _| {
-        b.set(Place::Local(start), end);
-        let room = limit.clone() - start - LENGTH as i32;
-        let room = Expr::from(b.let_("room", Scalar::I32, room));
-        require(b, room.clone().ge(0.into()));
+    b.for_("before", 0, packet + 1, 1, |b, _| {
+        b.set(start, end);
+        let room = limit - start - LENGTH as i32;
+        let room = b.let_("room", Scalar::I32, room);
+        require(b, room.ge(0));
         b.if_(fine, |b| {
             let length = b.let_("length", Scalar::I32, 0);
             for i in 0..LENGTH as i32 {
-                let part = byte(b, streams, stream.clone() + wide(Expr::from(start) + i));
-                b.set(Place::Local(length), Expr::from(length).or(part << (8 * i)));
+                let part = byte(b, streams, stream + wide(start + i));
+                b.set(length, length.or(part << (8 * i)));
             }
-            require(b, Expr::from(length).ge(0.into()).and(Expr::from(length).le(room)));
-            b.if_(fine, |b| b.set(Place::Local(end), Expr::from(start) + LENGTH as i32 + length));
+            require(b, length.ge(0).and(length.le(room)));
+            b.if_(fine, |b| b.set(end, start + LENGTH as i32 + length));
         });
     });
-    let is_last = packet.clone().eq_(packets - 1);
-    require(b, (!is_last).or(Expr::from(end).eq_(limit)));
+    let is_last = packet.eq_(packets - 1);
+    require(b, (!is_last).or(end.eq_(limit)));
 
-    let begin = Expr::from(b.let_("begin", Scalar::I32, Expr::from(start) + LENGTH as i32));
-    let most = Expr::from(b.let_("most", Scalar::I32, (next.clone() - first.clone()) * ENTRY));
-    let stop = Expr::from(fine).select(Expr::from(end).min(begin.clone() + most.clone()), 0.into());
-    let index = Index { streams, stream, stop: b.let_("stop", Scalar::I32, stop).into() };
+    let begin = b.let_("begin", Scalar::I32, start + LENGTH as i32);
+    let most = b.let_("most", Scalar::I32, (next - first) * ENTRY);
+    let stop = fine.select(end.min(begin + most), 0);
+    let index = Index { streams, stream: stream.into(), stop: b.let_("stop", Scalar::I32, stop).into() };
     // State after the pieces read so far: offset of the next entry, its block, and its first word.
-    let (offset, block, words) = (
-        b.let_("offset", Scalar::I32, 0),
-        b.let_("of_block", Scalar::I32, first.clone()),
-        b.let_("words", Scalar::I32, 0),
-    );
+    let (offset, block, words) =
+        (b.let_("offset", Scalar::I32, 0), b.let_("of_block", Scalar::I32, first), b.let_("words", Scalar::I32, 0));
     let (wrong, finish) = (b.let_("wrong", Scalar::I32, 0), b.let_("finish", Scalar::I32, 0));
     let maps = ["from_0", "from_1", "from_2", "from_3"].map(|name| b.shared(name, Scalar::I32, LAYERS as u32));
     let of_words = b.shared("all_words", Scalar::I32, LAYERS as u32);
     b.for_("chunk", 0, (most + (PIECE * LAYERS - 1)) / (PIECE * LAYERS), 1, |b, chunk| {
-        let piece = begin.clone() + (chunk * LAYERS + thread.clone()) * PIECE;
-        let piece = Expr::from(b.let_("piece", Scalar::I32, piece));
-        let size = Expr::from(b.let_("size", Scalar::I32, (index.stop.clone() - piece.clone()).min(PIECE.into())));
+        let piece = begin + (chunk * LAYERS + thread) * PIECE;
+        let piece = b.let_("piece", Scalar::I32, piece);
+        let size = b.let_("size", Scalar::I32, (index.stop - piece).min(PIECE));
         let own: [LocalId; ENTRY as usize] = std::array::from_fn(|from| {
             let (at, found) = (b.let_("at", Scalar::I32, from as i32), b.let_("found", Scalar::I32, 0));
-            b.while_(Expr::from(at).lt(size.clone()), |b| {
-                let [.., bytes] = index.length(b, &(piece.clone() + at));
+            b.while_(at.lt(size), |b| {
+                let [.., bytes] = index.length(b, piece + at);
                 added(b, at, bytes);
                 added(b, found, 1);
             });
-            let behind = (Expr::from(at) - PIECE).max(0.into());
-            b.let_("map", Scalar::I32, behind.or(Expr::from(found) << 2))
+            let behind = (at - PIECE).max(0);
+            b.let_("map", Scalar::I32, behind.or(found << 2))
         });
-        rounds(b, &thread, maps, own, |b, others| {
+        rounds(b, thread.into(), maps, own, |b, others| {
             let all = others.map(|other| {
-                let through = other.clone().and((ENTRY - 1).into());
-                let then = (1i32..).zip(&own[1..]).fold(Expr::from(own[0]), |others, (from, map)| {
-                    through.clone().eq_(from.into()).select((*map).into(), others)
-                });
-                let then = Expr::from(b.let_("then", Scalar::I32, then));
-                let found = other - through + (then.clone() - then.clone().and((ENTRY - 1).into()));
-                b.let_("both", Scalar::I32, then.and((ENTRY - 1).into()).or(found))
+                let through = other.and(ENTRY - 1);
+                let then = (1i32..)
+                    .zip(&own[1..])
+                    .fold(Expr::from(own[0]), |others, (from, map)| through.eq_(from).select(*map, others));
+                let then = b.let_("then", Scalar::I32, then);
+                let found = other - through + (then - then.and(ENTRY - 1));
+                b.let_("both", Scalar::I32, then.and(ENTRY - 1).or(found))
             });
             for (map, both) in own.into_iter().zip(all) {
-                b.set(Place::Local(map), both);
+                b.set(map, both);
             }
         });
         b.barrier();
         for (map, space) in own.into_iter().zip(maps) {
-            b.store(Space::Shared(space), thread.clone(), map);
+            b.store(Space::Shared(space), thread, map);
         }
         b.barrier();
         let through = |b: &mut Builder, thread: Expr| {
             let map = b.let_("map", Scalar::I32, 0);
             for (from, space) in (0..).zip(maps) {
-                b.if_(Expr::from(offset).eq_(from.into()), |b| {
-                    b.load(Place::Local(map), Space::Shared(space), thread.clone(), 1, Cache::Default);
+                b.if_(offset.eq_(from), |b| {
+                    b.load(map, Space::Shared(space), thread, 1, Cache::Default);
                 });
             }
-            Expr::from(map)
+            map
         };
         let before = b.let_("before", Scalar::I32, offset);
-        b.if_(thread.clone().gt(0.into()), |b| {
-            let map = through(b, thread.clone() - 1);
-            b.set(Place::Local(before), map);
+        b.if_(thread.gt(0), |b| {
+            let map = through(b, thread - 1);
+            b.set(before, map);
         });
         let all = through(b, (LAYERS - 1).into());
 
         // Visits the entries that begin in the piece; run twice, to count words and to store the results.
-        let entries = |b: &mut Builder, body: &dyn Fn(&mut Builder, Entry, &Expr, &Expr)| {
-            let at = b.let_("at", Scalar::I32, Expr::from(before).and((ENTRY - 1).into()));
-            let which = b.let_("which", Scalar::I32, Expr::from(block) + (Expr::from(before) >> 2));
-            let goes_on = Expr::from(at).lt(size.clone()).and(Expr::from(which).lt(next.clone()));
+        let entries = |b: &mut Builder, body: &dyn Fn(&mut Builder, Entry, Expr, Expr)| {
+            let at = b.let_("at", Scalar::I32, before.and(ENTRY - 1));
+            let which = b.let_("which", Scalar::I32, block + (before >> 2));
+            let goes_on = at.lt(size).and(which.lt(next));
             b.while_(goes_on, |b| {
-                let here = Expr::from(b.let_("here", Scalar::I32, piece.clone() + at));
-                let entry = index.entry(b, &here);
-                added(b, at, entry.bytes.clone());
-                body(b, entry, &here, &which.into());
+                let here = b.let_("here", Scalar::I32, piece + at);
+                let entry = index.entry(b, here.into());
+                added(b, at, entry.bytes);
+                body(b, entry, here.into(), which.into());
                 added(b, which, 1);
             });
         };
-        let of_picture = picture.clone() * each.clone();
+        let of_picture = picture * each;
         let counted = b.let_("counted", Scalar::I32, 0);
         // Words of a block, its planes, and its words if raw.
-        let shape = |b: &mut Builder, entry: &Entry, which: &Expr| {
-            let planes = Expr::from(b.let_("planes", Scalar::I32, entry.head.clone().and(i32::from(RAW - 1).into())));
-            let shape = Block::load(b, blocks, of_picture.clone() + which.clone());
-            let raw = Expr::from(b.let_("raw", Scalar::I32, shape.raw_words(&planes)));
-            let is_raw = entry.head.clone().and(i32::from(RAW).into()).ne_(0.into());
-            let is_raw = Expr::from(b.let_("is_raw", Scalar::Bool, is_raw));
-            let words = b.let_("own_words", Scalar::I32, is_raw.clone().select(raw.clone(), entry.many.clone()));
-            (Expr::from(words), planes, raw, is_raw)
+        let shape = |b: &mut Builder, entry: &Entry, which: Expr| {
+            let planes = b.let_("planes", Scalar::I32, entry.head.and(i32::from(RAW - 1)));
+            let shape = Block::load(b, blocks, of_picture + which);
+            let raw = b.let_("raw", Scalar::I32, shape.raw_words(planes.into()));
+            let is_raw = entry.head.and(i32::from(RAW)).ne_(0);
+            let is_raw = b.let_("is_raw", Scalar::Bool, is_raw);
+            let words = b.let_("own_words", Scalar::I32, is_raw.select(raw, entry.many));
+            (words, planes, raw, is_raw)
         };
         entries(b, &|b, entry, here, which| {
             let (number, planes, raw, is_raw) = shape(b, &entry, which);
             let Entry { head, mode, is_short, bytes, .. } = entry;
-            let fits = (here.clone() + bytes.clone()).le(end.into()).and(head.clone().lt(i32::from(OPEN).into()));
-            let fits = fits.and(planes.clone().le((MOST_PLANES as i32).into()));
-            let is_coded = (!is_short).and(number.clone().gt(0.into())).and(number.clone().lt(raw));
-            let known = mode.clone().and(31.into()).lt(tables.clone()).and(mode.lt(192.into()));
-            let right = is_raw.or(is_coded.and(known)).and(planes.gt(0.into())).or(head.eq_(0.into()));
+            let fits = (here + bytes).le(end).and(head.lt(i32::from(OPEN)));
+            let fits = fits.and(planes.le(MOST_PLANES as i32));
+            let is_coded = (!is_short).and(number.gt(0)).and(number.lt(raw));
+            let known = mode.and(31).lt(tables).and(mode.lt(192));
+            let right = is_raw.or(is_coded.and(known)).and(planes.gt(0)).or(head.eq_(0));
             added(b, wrong, (!fits.and(right)).cast(Scalar::I32));
             added(b, counted, number);
-            let is_last = which.clone().eq_(next.clone() - 1);
-            b.if_(is_last, |b| b.set(Place::Local(finish), here.clone() + bytes));
+            let is_last = which.eq_(next - 1);
+            b.if_(is_last, |b| b.set(finish, here + bytes));
         });
-        let [own_words] = sums_before(b, &thread, [of_words], [counted]);
-        let byte = b.let_("first_byte", Scalar::I32, (Expr::from(words) + own_words) * 2);
+        let [own_words] = sums_before(b, thread.into(), [of_words], [counted]);
+        let byte = b.let_("first_byte", Scalar::I32, (words + own_words) * 2);
         entries(b, &|b, entry, _, which| {
             let (number, planes, _, is_raw) = shape(b, &entry, which);
-            let class = is_raw.clone().select(0.into(), entry.mode.clone().and(31.into()));
-            let sharing = is_raw.select(AS_IT_IS.into(), entry.mode >> 5);
-            for (i, value) in (0..).zip([planes, class, sharing, byte.into(), number.clone()]) {
-                b.store(parsed, (of_picture.clone() + which.clone()) * PARSED as i32 + i, value);
+            let class = is_raw.select(0, entry.mode.and(31));
+            let sharing = is_raw.select(AS_IT_IS, entry.mode >> 5);
+            for (i, value) in (0..).zip([planes.into(), class, sharing, byte.into(), number.into()]) {
+                b.store(parsed, (of_picture + which) * PARSED as i32 + i, value);
             }
             added(b, byte, number * 2);
         });
         b.barrier();
-        b.store(Space::Shared(of_words), thread.clone(), counted);
+        b.store(Space::Shared(of_words), thread, counted);
         b.barrier();
         let more = loaded(b, "more", Space::Shared(of_words), LAYERS - 1);
         added(b, words, more);
-        b.set(Place::Local(offset), all.clone().and((ENTRY - 1).into()));
+        b.set(offset, all.and(ENTRY - 1));
         added(b, block, all >> 2);
     });
     // Exactly one thread has met the last entry.
-    sums_before(b, &thread, [maps[0], maps[1]], [wrong, finish]);
-    let at = Expr::from(b.let_("behind", Scalar::I32, finish));
-    let at = first.eq_(next.clone()).select(begin, at);
-    let at = Expr::from(b.let_("last", Scalar::I32, at));
-    let payload = Expr::from(b.let_("payload", Scalar::I32, Expr::from(words) * 2));
-    let is_whole = (at.clone() + 2 * CHECKSUM as i32 + payload.clone()).eq_(end.into());
-    let is_right = Expr::from(wrong).eq_(0.into()).and(Expr::from(block).ge(next));
-    let ok = Expr::from(b.let_("ok", Scalar::Bool, Expr::from(fine).and(is_whole).and(is_right)));
-    b.if_(thread.eq_((LAYERS - 1).into()), |b| {
-        let own = [start.into(), at.clone() - start, at + CHECKSUM as i32, payload];
+    sums_before(b, thread.into(), [maps[0], maps[1]], [wrong, finish]);
+    let at = b.let_("behind", Scalar::I32, finish);
+    let at = first.eq_(next).select(begin, at);
+    let at = b.let_("last", Scalar::I32, at);
+    let payload = b.let_("payload", Scalar::I32, words * 2);
+    let is_whole = (at + 2 * CHECKSUM as i32 + payload).eq_(end);
+    let is_right = wrong.eq_(0).and(block.ge(next));
+    let ok = b.let_("ok", Scalar::Bool, fine.and(is_whole).and(is_right));
+    b.if_(thread.eq_(LAYERS - 1), |b| {
+        let own = [start.into(), at - start, at + CHECKSUM as i32, Expr::from(payload)];
         for (i, value) in (0..).zip(own) {
-            b.store(parts, Expr::from(Builtin::BlockX) * 4 + i, ok.clone().select(value, 0.into()));
+            b.store(parts, Builtin::BlockX * 4 + i, ok.select(value, 0));
         }
-        b.store(faults, Builtin::BlockX, ok.select(0.into(), 1.into()));
+        b.store(faults, Builtin::BlockX, ok.select(0, 1));
     });
     layers(builder)
 }
@@ -375,32 +373,32 @@ pub fn tasks() -> Kernel {
     let shapes = global(b, "shapes", Scalar::I32, Access::Read, "seven numbers for each block");
     let blocks = global(b, "blocks", Scalar::I32, Access::Write, "the same with words and planes");
     let choices = global(b, "choices", Scalar::I32, Access::Write, "table and sharing of each block");
-    let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
-    let packets = Expr::from(b.scalar("packets", Scalar::I32, "packets of a picture"));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I32, CAPACITY));
-    let count = Expr::from(b.scalar("count", Scalar::I32, "number of blocks"));
+    let each = b.scalar("each", Scalar::I32, "blocks of a picture");
+    let packets = b.scalar("packets", Scalar::I32, "packets of a picture");
+    let capacity = b.scalar("capacity", Scalar::I32, CAPACITY);
+    let count = b.scalar("count", Scalar::I32, "number of blocks");
     let at = Threads::index(b);
-    b.if_(at.clone().lt(count), |b| {
-        let picture = Expr::from(b.let_("picture", Scalar::I32, at.clone() / each.clone()));
-        let packet = loaded(b, "of_packet", packet_of, at.clone() - picture.clone() * each);
-        let packet = Expr::from(b.let_("packet", Scalar::I32, picture.clone() * packets + packet));
-        let payload = loaded(b, "payload", parts, packet.clone() * 4 + 2);
+    b.if_(at.lt(count), |b| {
+        let picture = b.let_("picture", Scalar::I32, at / each);
+        let packet = loaded(b, "of_packet", packet_of, at - picture * each);
+        let packet = b.let_("packet", Scalar::I32, picture * packets + packet);
+        let payload = loaded(b, "payload", parts, packet * 4 + 2);
         let fault = loaded(b, "fault", faults, packet);
         let said = ["planes", "class", "sharing", "byte", "words"].map(|name| b.let_(name, Scalar::I32, 0));
-        b.if_(fault.eq_(0.into()), |b| {
+        b.if_(fault.eq_(0), |b| {
             for (i, to) in (0..).zip(said) {
-                b.load(Place::Local(to), parsed, at.clone() * PARSED as i32 + i, 1, Cache::Default);
+                b.load(to, parsed, at * PARSED as i32 + i, 1, Cache::Default);
             }
         });
         let [planes, class, sharing, byte, words] = said.map(Expr::from);
         for i in 0..4 {
-            let same = loaded(b, "same", shapes, at.clone() * FIELDS as i32 + i);
-            b.store(blocks, at.clone() * FIELDS as i32 + i, same);
+            let same = loaded(b, "same", shapes, at * FIELDS as i32 + i);
+            b.store(blocks, at * FIELDS as i32 + i, same);
         }
         for (i, value) in (4..).zip([picture * capacity + payload + byte, words, planes]) {
-            b.store(blocks, at.clone() * FIELDS as i32 + i, value);
+            b.store(blocks, at * FIELDS as i32 + i, value);
         }
-        b.store(choices, at.clone() * 2, class);
+        b.store(choices, at * 2, class);
         b.store(choices, at * 2 + 1, sharing);
     });
     Threads::finished(builder)
@@ -421,14 +419,14 @@ pub fn checker() -> Kernel {
     let faults = global(b, "faults", Scalar::I32, Access::Write, "whether a checksum differs");
     let scene = Part::of_warp(b, [hashes, parts, secret, seeds]);
     let differs = b.let_("differs", Scalar::Bool, Expr::Lit(Literal::Bool(false)));
-    b.if_(scene.lane.clone().lt((CHECKSUM as i32).into()), |b| {
-        let found = byte(b, streams, scene.end.clone() + wide(scene.lane.clone()));
-        let wanted = (Expr::from(scene.hash) >> (scene.lane.clone() * 8)).cast(Scalar::I32).and(255.into());
-        b.set(Place::Local(differs), found.ne_(wanted));
+    b.if_(scene.lane.lt(CHECKSUM as i32), |b| {
+        let found = byte(b, streams, scene.end + wide(scene.lane));
+        let wanted = (scene.hash >> (scene.lane * 8)).cast(Scalar::I32).and(255);
+        b.set(differs, found.ne_(wanted));
     });
     let any = b.ballot("any", differs);
-    b.if_(scene.lane.eq_(0.into()), |b| {
-        b.store(faults, Builtin::BlockX, Expr::from(any).ne_(Expr::int(0, Scalar::U32)).cast(Scalar::I32));
+    b.if_(scene.lane.eq_(0), |b| {
+        b.store(faults, Builtin::BlockX, any.ne_(Expr::int(0, Scalar::U32)).cast(Scalar::I32));
     });
     warps(builder)
 }

@@ -42,27 +42,35 @@ impl Block {
     /// all.
     fn new(b: &mut Builder, [blocks, places]: [Space; 2]) -> Block {
         let stride = b.scalar("stride", Scalar::I32, "coefficients from one row to the next").into();
-        let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
+        let each = b.scalar("each", Scalar::I32, "blocks of a picture");
         b.scalar("count", Scalar::I32, "number of blocks");
-        let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-        let mut load = |name: &str, space: Space, at: Expr| Expr::from(b.load_new(name, Scalar::I32, space, at));
+        let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
+        let mut load = |name: &str, space: Space, at: Expr| b.load_new(name, Scalar::I32, space, at);
         let [start, height, width] = [("start", 0), ("height", 1), ("width", 2)]
-            .map(|(name, field)| load(name, blocks, Expr::from(Builtin::BlockX) * FIELDS as i32 + field));
+            .map(|(name, field)| load(name, blocks, Builtin::BlockX * FIELDS as i32 + field));
         let names = ["first_row", "first_column", "rows", "columns", "quantiser"];
-        let picture = Expr::from(Builtin::BlockX) / each.clone();
-        let of_picture = || Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
-        let place = std::array::from_fn(|i| load(names[i], places, of_picture() * PLACE as i32 + i as i32));
-        Block { start, height, width, place, stride, picture, lane }
+        let picture = Builtin::BlockX / each;
+        let of_picture = Builtin::BlockX - picture * each;
+        let place = std::array::from_fn(|i| load(names[i], places, of_picture * PLACE as i32 + i as i32).into());
+        Block {
+            start: start.into(),
+            height: height.into(),
+            width: width.into(),
+            place,
+            stride,
+            picture,
+            lane: lane.into(),
+        }
     }
 
     fn at(&self, y: Expr, x: Expr) -> Expr {
-        self.start.clone() + y * self.stride.clone() + x
+        self.start + y * self.stride + x
     }
 
     /// Loops over all coefficients, a column a lane.
     fn for_each(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr, Expr)) {
-        b.for_("y", 0, self.height.clone(), 1, |b, y| {
-            b.for_("x", self.lane.clone(), self.width.clone(), LANES, |b, x| body(b, y, x));
+        b.for_("y", 0, self.height, 1, |b, y| {
+            b.for_("x", self.lane, self.width, LANES, |b, x| body(b, y, x));
         });
     }
 }
@@ -71,14 +79,14 @@ fn single(v: f32) -> Expr {
     Expr::Lit(Literal::F32(v))
 }
 
-fn absolute(value: &Expr) -> Expr {
-    value.clone().lt(single(0.0)).select(-value.clone(), value.clone())
+fn absolute(value: Expr) -> Expr {
+    value.lt(single(0.0)).select(-value, value)
 }
 
 /// A neighbour's magnitude, limited to 2.
-fn small(value: &Expr) -> Expr {
+fn small(value: Expr) -> Expr {
     let size = absolute(value);
-    size.clone().lt(single(2.0)).select(size, single(2.0))
+    size.lt(single(2.0)).select(size, single(2.0))
 }
 
 /// Rows of coefficients, two columns a lane. They extend beyond the block where the band does.
@@ -102,45 +110,44 @@ impl Rows<'_> {
     /// band.
     fn fetch(&self, b: &mut Builder, y: Expr) -> [Expr; 3] {
         let Block { lane, place: [first_row, first_column, rows, columns, _], .. } = self.block;
-        let y = Expr::from(b.let_("row", Scalar::I32, y));
-        let row = Expr::from(b.let_("row_of_band", Scalar::I32, first_row.clone() + y.clone()));
-        let is_row = Expr::from(b.let_("is_row", Scalar::Bool, row.clone().ge(0.into()).and(row.lt(rows.clone()))));
+        let y = b.let_("row", Scalar::I32, y);
+        let row = b.let_("row_of_band", Scalar::I32, *first_row + y);
+        let is_row = b.let_("is_row", Scalar::Bool, row.ge(0).and(row.lt(*rows)));
         let zero = || if self.kind == Scalar::F32 { single(0.0) } else { 0.into() };
         let fetched = |b: &mut Builder, x: Expr, is_wanted: Expr| {
-            let column = Expr::from(b.let_("column", Scalar::I32, first_column.clone() + x.clone()));
-            let is_column = column.clone().ge(0.into()).and(column.lt(columns.clone()));
+            let column = b.let_("column", Scalar::I32, *first_column + x);
+            let is_column = column.ge(0).and(column.lt(*columns));
             let c = b.let_("c", self.kind, zero());
-            b.if_(is_row.clone().and(is_column).and(is_wanted), |b| {
-                let at = self.block.at(y.clone(), x);
-                b.load(Place::Local(c), self.coefficients, at, 1, Cache::Default);
+            b.if_(is_row.and(is_column).and(is_wanted), |b| {
+                let at = self.block.at(Expr::from(y), x);
+                b.load(c, self.coefficients, at, 1, Cache::Default);
             });
-            Expr::from(c)
+            c
         };
-        let [left, right] = [0, 1].map(|side| fetched(b, lane.clone() * 2 + side, Expr::Lit(Literal::Bool(true))));
-        let beyond = self.is_first().select((-1).into(), (2 * LANES).into());
+        let [left, right] = [0, 1].map(|side| fetched(b, *lane * 2 + side, Expr::Lit(Literal::Bool(true))));
+        let beyond = self.is_first().select(-1, 2 * LANES);
         let beyond = fetched(b, beyond, self.is_first().or(self.is_last()));
-        [left, right, beyond]
+        [Expr::from(left), Expr::from(right), Expr::from(beyond)]
     }
 
     fn is_first(&self) -> Expr {
-        self.block.lane.clone().eq_(0.into())
+        self.block.lane.eq_(0)
     }
 
     fn is_last(&self) -> Expr {
-        self.block.lane.clone().eq_((LANES - 1).into())
+        self.block.lane.eq_(LANES - 1)
     }
 
     /// Computes a row from its loaded coefficients.
     fn row(&self, b: &mut Builder, fetched: [Expr; 3]) -> Row {
-        let mut value = |c: Expr| b.let_("value", Scalar::F32, c.cast(Scalar::F32) * self.inverse.clone()).into();
+        let mut value = |c: Expr| b.let_("value", Scalar::F32, c.cast(Scalar::F32) * self.inverse).into();
         let [first, second, beyond]: [Expr; 3] = fetched.map(&mut value);
-        let [left, right, beyond] =
-            [&first, &second, &beyond].map(|value| Expr::from(b.let_("small", Scalar::F32, small(value))));
-        let before = b.shuffle("before", Scalar::F32, right.clone(), Lane::Up(1));
-        let behind = b.shuffle("behind", Scalar::F32, left.clone(), Lane::Down(1));
-        let before = self.is_first().select(beyond.clone(), before.into());
-        let behind = self.is_last().select(beyond, behind.into());
-        let sums = [before + left.clone() + right.clone(), left + right + behind];
+        let [left, right, beyond] = [&first, &second, &beyond].map(|value| b.let_("small", Scalar::F32, small(*value)));
+        let before = b.shuffle("before", Scalar::F32, right, Lane::Up(1));
+        let behind = b.shuffle("behind", Scalar::F32, left, Lane::Down(1));
+        let before = self.is_first().select(beyond, before);
+        let behind = self.is_last().select(beyond, behind);
+        let sums = [before + left + right, left + right + behind];
         let sums = sums.map(|sum| b.let_("sum_of_row", Scalar::F32, sum).into());
         Row { values: [first, second], sums }
     }
@@ -170,14 +177,14 @@ pub fn quantiser(kind: Scalar) -> Kernel {
     let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Write, "nonzero indices, block by block"));
     let arrays = Block::arrays(b);
     let block = Block::new(b, arrays);
-    let inverse = Expr::from(b.load_new("inverse", Scalar::F32, inverses, block.place[4].clone()));
+    let inverse = b.load_new("inverse", Scalar::F32, inverses, block.place[4]);
     let (sum, count) = (b.let_("sum", Scalar::I32, 0), b.let_("some", Scalar::I32, 0));
     let quantised = |b: &mut Builder| {
-        let rows = Rows { block: &block, coefficients, kind, inverse: inverse.clone() };
+        let rows = Rows { block: &block, coefficients, kind, inverse: Expr::from(inverse) };
         // Each lane holds the threshold of index 1 for one sum of neighbours.
-        let first = (0i32..).zip(FIRST).fold(single(FIRST[FIRST.len() - 1]), |others, (i, value)| {
-            block.lane.clone().eq_(i.into()).select(single(value), others)
-        });
+        let first = (0i32..)
+            .zip(FIRST)
+            .fold(single(FIRST[FIRST.len() - 1]), |others, (i, value)| block.lane.eq_(i).select(single(value), others));
         let first = b.let_("first", Scalar::F32, first);
         let [above, here] = [-1, 0].map(|y| {
             let fetched = rows.fetch(b, y.into());
@@ -188,50 +195,49 @@ pub fn quantiser(kind: Scalar) -> Kernel {
         let mut variables = |name: &str, row: [Expr; 2]| row.map(|value| b.let_(name, Scalar::F32, value));
         let (above, own) = (variables("above", above.sums), variables("own", here.sums));
         let values = variables("value", here.values);
-        b.for_("y", 0, block.height.clone(), 1, |b, y| {
-            let fetched = rows.fetch(b, y.clone() + 2);
+        b.for_("y", 0, block.height, 1, |b, y| {
+            let fetched = rows.fetch(b, y + 2);
             let next = rows.row(b, ahead.map(Expr::from));
             for side in [0, 1] {
-                let value = Expr::from(values[side]);
-                let size = Expr::from(b.let_("size", Scalar::F32, absolute(&value)));
-                let around = Expr::from(above[side]) + own[side] + next.sums[side].clone();
-                let around = around - small(&value);
+                let value = values[side];
+                let size = b.let_("size", Scalar::F32, absolute(value.into()));
+                let around = above[side] + own[side] + next.sums[side];
+                let around = around - small(value.into());
                 let nearest = round(b, around, 0.0, (FIRST.len() - 1) as f64, Scalar::F32);
                 let threshold = b.shuffle("threshold", Scalar::F32, first, Lane::Index(nearest));
-                let magnitude = b.let_("magnitude", Scalar::I32, size.clone().ge(threshold.into()).cast(Scalar::I32));
-                b.if_(size.clone().ge(single(FIRST[0])), |b| {
-                    let moved = Expr::from(b.let_("moved", Scalar::F32, size.clone() + single(NEXT)));
-                    let fits = moved.clone().lt(single(LARGEST)).select(moved, single(LARGEST));
-                    b.set(Place::Local(magnitude), fits.cast(Scalar::I32).max(1.into()));
+                let magnitude = b.let_("magnitude", Scalar::I32, size.ge(threshold).cast(Scalar::I32));
+                b.if_(size.ge(single(FIRST[0])), |b| {
+                    let moved = b.let_("moved", Scalar::F32, size + single(NEXT));
+                    let fits = moved.lt(single(LARGEST)).select(moved, single(LARGEST));
+                    b.set(magnitude, fits.cast(Scalar::I32).max(1));
                 });
-                let magnitude = Expr::from(magnitude);
-                let x = Expr::from(b.let_("x", Scalar::I32, block.lane.clone() * 2 + side as i32));
-                b.if_(x.clone().lt(block.width.clone()), |b| {
-                    let at = block.at(y.clone(), x);
-                    b.store(indices, at, value.lt(single(0.0)).select(-magnitude.clone(), magnitude.clone()));
-                    b.if_(magnitude.clone().ne_(0.into()), |b| {
+                let x = b.let_("x", Scalar::I32, block.lane * 2 + side as i32);
+                b.if_(x.lt(block.width), |b| {
+                    let at = block.at(y, Expr::from(x));
+                    b.store(indices, at, value.lt(single(0.0)).select(-magnitude, magnitude));
+                    b.if_(magnitude.ne_(0), |b| {
                         let beyond = b.let_("beyond", Scalar::F32, size - magnitude.cast(Scalar::F32));
-                        let least = Expr::from(beyond).lt(single(-1.0)).select(single(-1.0), beyond.into());
-                        let least = Expr::from(b.let_("bounded", Scalar::F32, least));
-                        let both = least.clone().gt(single(1.0)).select(single(1.0), least);
-                        b.set(Place::Local(sum), Expr::from(sum) + (both * single(UNIT)).cast(Scalar::I32));
-                        b.set(Place::Local(count), Expr::from(count) + 1);
+                        let least = beyond.lt(single(-1.0)).select(single(-1.0), beyond);
+                        let least = b.let_("bounded", Scalar::F32, least);
+                        let both = least.gt(single(1.0)).select(single(1.0), least);
+                        b.set(sum, sum + (both * single(UNIT)).cast(Scalar::I32));
+                        b.set(count, count + 1);
                     });
                 });
             }
             for (ahead, fetched) in ahead.into_iter().zip(fetched) {
-                b.set(Place::Local(ahead), fetched);
+                b.set(ahead, fetched);
             }
             for side in [0, 1] {
                 b.set(Place::Local(above[side]), own[side]);
-                b.set(Place::Local(own[side]), next.sums[side].clone());
-                b.set(Place::Local(values[side]), next.values[side].clone());
+                b.set(Place::Local(own[side]), next.sums[side]);
+                b.set(Place::Local(values[side]), next.values[side]);
             }
         });
     };
     if kind.is_integer() {
         b.if_else(
-            inverse.clone().eq_(single(1.0)),
+            inverse.eq_(single(1.0)),
             |b| {
                 block.for_each(b, |b, y, x| {
                     let at = b.let_("at", Scalar::I32, block.at(y, x));
@@ -247,10 +253,10 @@ pub fn quantiser(kind: Scalar) -> Kernel {
     for distance in [16, 8, 4, 2, 1] {
         for all in [sum, count] {
             let other = b.shuffle("other", Scalar::I32, all, Lane::Xor(distance));
-            b.set(Place::Local(all), Expr::from(all) + other);
+            b.set(all, all + other);
         }
     }
-    b.if_(block.lane.clone().eq_(0.into()), |b| {
+    b.if_(block.lane.eq_(0), |b| {
         b.store(sums, Builtin::BlockX, sum);
         b.store(counts, Builtin::BlockX, count);
     });
@@ -278,39 +284,39 @@ pub fn offsets() -> Kernel {
     let members = Space::Global(b.pointer("members", Scalar::I32, Access::Read, "blocks by their quantisers"));
     let begins = Space::Global(b.pointer("begins", Scalar::I32, Access::Read, "first block of each quantiser"));
     let headers = Space::Global(b.pointer("headers", Scalar::U8, Access::Write, "headers, picture by picture"));
-    let first = Expr::from(b.scalar("first", Scalar::I32, "the first quantiser's byte"));
-    let length = Expr::from(b.scalar("length", Scalar::I32, "bytes of a header"));
-    let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
-    let quantisers = Expr::from(b.scalar("quantisers", Scalar::I32, "quantisers of a picture"));
+    let first = b.scalar("first", Scalar::I32, "the first quantiser's byte");
+    let length = b.scalar("length", Scalar::I32, "bytes of a header");
+    let each = b.scalar("each", Scalar::I32, "blocks of a picture");
+    let quantisers = b.scalar("quantisers", Scalar::I32, "quantisers of a picture");
     b.scalar("count", Scalar::I32, "quantisers in all");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / quantisers.clone()));
-    let which = b.let_("which", Scalar::I32, Expr::from(Builtin::BlockX) - picture.clone() * quantisers);
-    let from = Expr::from(b.load_new("from", Scalar::I32, begins, which));
-    let to = Expr::from(b.load_new("to", Scalar::I32, begins, Expr::from(which) + 1));
+    let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
+    let picture = b.let_("picture", Scalar::I32, Builtin::BlockX / quantisers);
+    let which = b.let_("which", Scalar::I32, Builtin::BlockX - picture * quantisers);
+    let from = b.load_new("from", Scalar::I32, begins, which);
+    let to = b.load_new("to", Scalar::I32, begins, which + 1);
     let (sum, count) = (b.let_("sum", Scalar::I64, Expr::i64(0)), b.let_("some", Scalar::I64, Expr::i64(0)));
-    b.for_("i", from + lane.clone(), to, LANES, |b, i| {
-        let member = Expr::from(b.load_new("member", Scalar::I32, members, i));
-        let block = b.let_("block", Scalar::I32, picture.clone() * each + member);
-        let one = Expr::from(b.load_new("one", Scalar::I32, sums, block));
-        b.set(Place::Local(sum), Expr::from(sum) + one.cast(Scalar::I64));
-        let one = Expr::from(b.load_new("more", Scalar::I32, counts, block));
-        b.set(Place::Local(count), Expr::from(count) + one.cast(Scalar::I64));
+    b.for_("i", from + lane, to, LANES, |b, i| {
+        let member = b.load_new("member", Scalar::I32, members, i);
+        let block = b.let_("block", Scalar::I32, picture * each + member);
+        let one = b.load_new("one", Scalar::I32, sums, block);
+        b.set(sum, sum + one.cast(Scalar::I64));
+        let one = b.load_new("more", Scalar::I32, counts, block);
+        b.set(count, count + one.cast(Scalar::I64));
     });
     for distance in [16, 8, 4, 2, 1] {
         for all in [sum, count] {
             let other = b.shuffle("other", Scalar::I64, all, Lane::Xor(distance));
-            b.set(Place::Local(all), Expr::from(all) + other);
+            b.set(all, all + other);
         }
     }
-    let number = |v: LocalId| Expr::from(v).cast(Scalar::F64);
-    let counted = Expr::from(count).gt(Expr::i64(0));
+    let number = |v: LocalId| v.cast(Scalar::F64);
+    let counted = count.gt(Expr::i64(0));
     let mean = number(sum) / real(UNIT.into()) / counted.select(number(count), real(1.0));
     let scaled = b.let_("scaled", Scalar::F64, mean * real(256.0) + real(0.5));
-    let least = Expr::from(scaled).lt(real(0.0)).select(real(0.0), scaled.into());
-    let offset = least.cast(Scalar::I32).min(255.into());
-    b.if_(lane.eq_(0.into()), |b| {
-        let at = picture * length + first + Expr::from(which) * 3 + 2;
+    let least = scaled.lt(real(0.0)).select(real(0.0), scaled);
+    let offset = least.cast(Scalar::I32).min(255);
+    b.if_(lane.eq_(0), |b| {
+        let at = picture * length + first + which * 3 + 2;
         b.store(headers, at, offset.cast(Scalar::U8));
     });
     warps(builder)
@@ -339,27 +345,26 @@ pub fn dequantiser(kind: Scalar) -> Kernel {
     let powers = Space::Global(b.pointer("powers", Scalar::F64, Access::Read, "powers of two, by exponent"));
     let coefficients = Space::Global(b.pointer("coefficients", kind, Access::Write, "coefficients"));
     let arrays = Block::arrays(b);
-    let first = Expr::from(b.scalar("first", Scalar::I32, "the first quantiser's byte"));
-    let apart = Expr::from(b.scalar("apart", Scalar::I64, "bytes from one header to the next"));
+    let first = b.scalar("first", Scalar::I32, "the first quantiser's byte");
+    let apart = b.scalar("apart", Scalar::I64, "bytes from one header to the next");
     let block = Block::new(b, arrays);
-    let at = block.picture.clone().cast(Scalar::I64) * apart + (first + block.place[4].clone() * 3).cast(Scalar::I64);
-    let at = Expr::from(b.let_("triple", Scalar::I64, at));
+    let at = block.picture.cast(Scalar::I64) * apart + (first + block.place[4] * 3).cast(Scalar::I64);
+    let at = b.let_("triple", Scalar::I64, at);
     let [low, high, offset] = [0, 1, 2].map(|i| {
-        let byte = b.load_new("byte", Scalar::U8, headers, at.clone() + Expr::i64(i));
-        Expr::from(b.let_("number", Scalar::I32, Expr::from(byte).cast(Scalar::I32)))
+        let byte = b.load_new("byte", Scalar::U8, headers, at + Expr::i64(i));
+        b.let_("number", Scalar::I32, byte.cast(Scalar::I32))
     });
-    let mantissa = low.or(high.clone().and(7.into()) << 8).cast(Scalar::F64) / real(2048.0);
+    let mantissa = low.or(high.and(7) << 8).cast(Scalar::F64) / real(2048.0);
     let power = b.load_new("power", Scalar::F64, powers, high >> 3);
-    let step = Expr::from(b.let_("step", Scalar::F64, (real(1.0) + mantissa) * Expr::from(power)));
-    let within = Expr::from(b.let_("within", Scalar::F64, offset.cast(Scalar::F64) / real(256.0)));
+    let step = b.let_("step", Scalar::F64, (real(1.0) + mantissa) * power);
+    let within = b.let_("within", Scalar::F64, offset.cast(Scalar::F64) / real(256.0));
     block.for_each(b, |b, y, x| {
         let at = b.let_("at", Scalar::I32, block.at(y, x));
-        let index = Expr::from(b.load_new("index", Scalar::I32, indices, at));
-        let negative = index.clone().lt(0.into());
-        let magnitude = negative.clone().select(-index.clone(), index.clone()).cast(Scalar::F64);
-        let value = b.let_("value", Scalar::F64, (magnitude + within.clone()) * step.clone());
-        let value = Expr::from(value);
-        let value = index.eq_(0.into()).select(real(0.0), negative.select(-value.clone(), value));
+        let index = b.load_new("index", Scalar::I32, indices, at);
+        let negative = index.lt(0);
+        let magnitude = negative.select(-index, index).cast(Scalar::F64);
+        let value = b.let_("value", Scalar::F64, (magnitude + within) * step);
+        let value = index.eq_(0).select(real(0.0), negative.select(-value, value));
         let value = match kind {
             Scalar::F32 => value.cast(kind),
             _ => round(b, value, i32::MIN.into(), i32::MAX.into(), Scalar::F64),

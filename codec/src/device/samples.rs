@@ -28,20 +28,20 @@ impl Pixel {
     fn new(b: &mut Builder, format: &Format, kind: Scalar, [samples, planes]: [Access; 2]) -> (Pixel, Expr) {
         let samples = Space::Global(b.pointer("samples", scalar(format), samples, "samples, pixel by pixel"));
         let planes = Space::Global(b.pointer("planes", kind, planes, "planes of components, picture by picture"));
-        let pixels = Expr::from(b.scalar("pixels", Scalar::I32, "pixels of a picture"));
-        let components = Expr::from(b.scalar("components", Scalar::I32, "components of a pixel"));
-        let count = Expr::from(b.scalar("count", Scalar::I32, "pixels in all"));
+        let pixels = b.scalar("pixels", Scalar::I32, "pixels of a picture");
+        let components = b.scalar("components", Scalar::I32, "components of a pixel");
+        let count = b.scalar("count", Scalar::I32, "pixels in all");
         let at = Threads::index(b);
-        let picture = Expr::from(b.let_("picture", Scalar::I32, at.clone() / pixels.clone()));
-        let within = at.clone() - picture.clone() * pixels.clone();
-        let place = b.let_("place", Scalar::I32, picture * components.clone() * pixels.clone() + within).into();
-        let sample = b.let_("sample", Scalar::I32, at.clone() * components.clone()).into();
-        (Pixel { samples, planes, sample, place, pixels, components }, at.lt(count))
+        let picture = b.let_("picture", Scalar::I32, at / pixels);
+        let within = at - picture * pixels;
+        let place = b.let_("place", Scalar::I32, picture * components * pixels + within).into();
+        let sample = b.let_("sample", Scalar::I32, at * components).into();
+        (Pixel { samples, planes, sample, place, pixels: pixels.into(), components: components.into() }, at.lt(count))
     }
 
     /// Index of a component's number.
     fn at(&self, component: Expr) -> Expr {
-        self.place.clone() + component * self.pixels.clone()
+        self.place + component * self.pixels
     }
 }
 
@@ -66,30 +66,28 @@ pub fn reader(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
     let (pixel, there) = Pixel::new(b, format, kind, [Access::Read, Access::Write]);
     b.if_(there, |b| {
         let load = |b: &mut Builder, c: Expr| {
-            let raw = Expr::from(b.load_new("raw", scalar(format), pixel.samples, pixel.sample.clone() + c));
+            let raw = b.load_new("raw", scalar(format), pixel.samples, pixel.sample + c);
             let value = match (scalar(format), format.signed) {
                 (Scalar::U8, true) => (raw.cast(Scalar::I32) << 24) >> 24,
                 (Scalar::U8, false) | (_, true) => raw.cast(Scalar::I32),
-                _ => raw.cast(Scalar::I32).and(0xffff.into()),
+                _ => raw.cast(Scalar::I32).and(0xffff),
             };
             let value = b.let_("value", Scalar::I32, value - shift(format.bits, format.signed));
-            Expr::from(b.let_("number", kind, Expr::from(value).cast(kind)))
+            b.let_("number", kind, value.cast(kind))
         };
         let done = if colour == Colour::None { 0 } else { 3 };
         if done == 3 {
             let [red, green, blue] = [0, 1, 2].map(|c| load(b, c.into()));
             let all: [Expr; 3] = match colour {
-                Colour::Irreversible => {
-                    FORWARD.map(|[r, g, c]| red.clone() * real(r) + green.clone() * real(g) + blue.clone() * real(c))
-                }
-                _ => [(red.clone() + green.clone() * 2 + blue.clone()) >> 2, blue - green.clone(), red - green],
+                Colour::Irreversible => FORWARD.map(|[r, g, c]| red * real(r) + green * real(g) + blue * real(c)),
+                _ => [(red + green * 2 + blue) >> 2, blue - green, red - green],
             };
             for (c, value) in (0..).zip(all) {
                 b.store(pixel.planes, pixel.at(c.into()), value);
             }
         }
-        b.for_("component", done, pixel.components.clone(), 1, |b, c| {
-            let value = load(b, c.clone());
+        b.for_("component", done, pixel.components, 1, |b, c| {
+            let value = load(b, c);
             b.store(pixel.planes, pixel.at(c), value);
         });
     });
@@ -111,33 +109,33 @@ pub fn writer(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
             // Values are clamped before the sum, which cannot wrap.
             let value = match kind {
                 Scalar::F32 => round(b, value, f64::from(least - shift), f64::from(largest - shift), kind),
-                _ => value.max((least - shift).into()).min((largest - shift).into()),
+                _ => value.max(least - shift).min(largest - shift),
             };
             let sample = b.let_("sample", Scalar::I32, value + shift);
-            b.store(pixel.samples, pixel.sample.clone() + c, Expr::from(sample).cast(scalar(format)));
+            b.store(pixel.samples, pixel.sample + c, sample.cast(scalar(format)));
         };
-        let load = |b: &mut Builder, c: Expr| Expr::from(b.load_new("number", kind, pixel.planes, pixel.at(c)));
+        let load = |b: &mut Builder, c: Expr| b.load_new("number", kind, pixel.planes, pixel.at(c));
         let done = if colour == Colour::None { 0 } else { 3 };
         if done == 3 {
             let [y, u, v] = [0, 1, 2].map(|c| load(b, c.into()));
             let all = match colour {
                 Colour::Irreversible => [
-                    y.clone() + real(RED as f32) * v.clone(),
-                    y.clone() + real(GREEN_FROM_BLUE as f32) * u.clone() + real(GREEN_FROM_RED as f32) * v,
+                    y + real(RED as f32) * v,
+                    y + real(GREEN_FROM_BLUE as f32) * u + real(GREEN_FROM_RED as f32) * v,
                     y + real(BLUE as f32) * u,
                 ],
                 _ => {
-                    let green = Expr::from(b.let_("green", Scalar::I32, y - ((u.clone() + v.clone()) >> 2)));
-                    [v + green.clone(), green.clone(), u + green]
+                    let green = b.let_("green", Scalar::I32, y - ((u + v) >> 2));
+                    [v + green, Expr::from(green), u + green]
                 }
             };
             for (c, value) in (0..).zip(all) {
                 store(b, c.into(), value);
             }
         }
-        b.for_("component", done, pixel.components.clone(), 1, |b, c| {
-            let value = load(b, c.clone());
-            store(b, c, value);
+        b.for_("component", done, pixel.components, 1, |b, c| {
+            let value = load(b, c);
+            store(b, c, Expr::from(value));
         });
     });
     Threads::finished(builder)

@@ -48,7 +48,7 @@ impl Expr {
                     && *y < 0
                     && s.holds(-*y)
                 {
-                    return Expr::Binary(Sub, Box::new(a), Box::new(Expr::int(-*y, *s)));
+                    return Expr::Binary(Sub, a.into(), Expr::int(-*y, *s).into());
                 }
                 if is(&b, 0) {
                     return a;
@@ -62,7 +62,7 @@ impl Expr {
                     && *y < 0
                     && s.holds(-*y)
                 {
-                    return Expr::Binary(Add, Box::new(a), Box::new(Expr::int(-*y, *s)));
+                    return Expr::Binary(Add, a.into(), Expr::int(-*y, *s).into());
                 }
                 if is(&b, 0) {
                     return a;
@@ -73,95 +73,156 @@ impl Expr {
             Mul if is(&a, 1) => return b,
             _ => {}
         }
-        Expr::Binary(op, Box::new(a), Box::new(b))
+        Expr::Binary(op, a.into(), b.into())
     }
 
-    /// `self == other`.
-    pub fn eq_(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Eq, self, other)
+    /// Element of a register array.
+    pub fn element(array: LocalId, index: impl Into<Expr>) -> Expr {
+        Expr::Elem(array, index.into().into())
     }
 
-    /// `self != other`.
-    pub fn ne_(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Ne, self, other)
+    /// [`Expr::Mirror`] of an index in a length.
+    pub fn mirror(index: impl Into<Expr>, length: impl Into<Expr>) -> Expr {
+        Expr::Mirror(index.into().into(), length.into().into())
     }
 
-    /// `self < other`.
-    pub fn lt(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Lt, self, other)
+    /// [`Expr::Wrap`] of an index in a length.
+    pub fn wrap(index: impl Into<Expr>, length: impl Into<Expr>) -> Expr {
+        Expr::Wrap(index.into().into(), length.into().into())
     }
+}
 
-    /// `self <= other`.
-    pub fn le(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Le, self, other)
-    }
+/// Operators and methods of expressions, for the expressions themselves and for what names one.
+macro_rules! operators {
+    ($($type:ident)*) => {$(
+        impl $type {
+            /// `self == other`.
+            pub fn eq_(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Eq, self.into(), other.into())
+            }
 
-    /// `self > other`.
-    pub fn gt(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Gt, self, other)
-    }
+            /// `self != other`.
+            pub fn ne_(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Ne, self.into(), other.into())
+            }
 
-    /// `self >= other`.
-    pub fn ge(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Ge, self, other)
-    }
+            /// `self < other`.
+            pub fn lt(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Lt, self.into(), other.into())
+            }
 
-    /// Smaller of two.
-    pub fn min(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Min, self, other)
-    }
+            /// `self <= other`.
+            pub fn le(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Le, self.into(), other.into())
+            }
 
-    /// Larger of two.
-    pub fn max(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Max, self, other)
-    }
+            /// `self > other`.
+            pub fn gt(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Gt, self.into(), other.into())
+            }
 
-    /// Two 16-bit samples of type `i32` in a word: see [`BinOp::Pack`].
-    pub fn pack(self, high: Expr) -> Expr {
-        self.pack_from(0, high, 0)
-    }
+            /// `self >= other`.
+            pub fn ge(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Ge, self.into(), other.into())
+            }
 
-    /// Two 16-bit samples in a word, taken from these bytes of two words on: see [`BinOp::Pack`].
-    pub fn pack_from(self, low: u8, other: Expr, high: u8) -> Expr {
-        Expr::binary(BinOp::Pack { low, high }, self, other)
-    }
+            /// Smaller of two.
+            pub fn min(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Min, self.into(), other.into())
+            }
 
-    /// `self + weights[0]·low + weights[1]·high` of the halves of a word: see [`Expr::Dot`].
-    pub fn dot(self, pair: Expr, weights: [i8; 2]) -> Expr {
-        Expr::Dot { pair: Box::new(pair), weights, sum: Box::new(self) }
-    }
+            /// Larger of two.
+            pub fn max(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Max, self.into(), other.into())
+            }
 
-    /// Logical (on `bool`) or bitwise and.
-    pub fn and(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::And, self, other)
-    }
+            /// Two 16-bit samples of type `i32` in a word: see [`BinOp::Pack`].
+            pub fn pack(self, high: impl Into<Expr>) -> Expr {
+                self.pack_from(0, high, 0)
+            }
 
-    /// Logical (on `bool`) or bitwise or.
-    pub fn or(self, other: Expr) -> Expr {
-        Expr::binary(BinOp::Or, self, other)
-    }
+            /// Two 16-bit samples in a word, taken from these bytes of two words on: see [`BinOp::Pack`].
+            pub fn pack_from(self, low: u8, other: impl Into<Expr>, high: u8) -> Expr {
+                Expr::binary(BinOp::Pack { low, high }, self.into(), other.into())
+            }
 
-    /// Conversion; folded for integer literals that fit.
-    pub fn cast(self, to: Scalar) -> Expr {
-        match self {
-            Expr::Lit(Literal::Int(v, _)) if to.is_integer() && to.holds(v) => Expr::int(v, to),
-            e => Expr::Cast(to, Box::new(e)),
+            /// `self + weights[0]·low + weights[1]·high` of the halves of a word: see [`Expr::Dot`].
+            pub fn dot(self, pair: impl Into<Expr>, weights: [i8; 2]) -> Expr {
+                Expr::Dot { pair: pair.into().into(), weights, sum: Expr::from(self).into() }
+            }
+
+            /// Logical (on `bool`) or bitwise and.
+            pub fn and(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::And, self.into(), other.into())
+            }
+
+            /// Logical (on `bool`) or bitwise or.
+            pub fn or(self, other: impl Into<Expr>) -> Expr {
+                Expr::binary(BinOp::Or, self.into(), other.into())
+            }
+
+            /// Conversion; folded for integer literals that fit.
+            pub fn cast(self, to: Scalar) -> Expr {
+                match Expr::from(self) {
+                    Expr::Lit(Literal::Int(v, _)) if to.is_integer() && to.holds(v) => Expr::int(v, to),
+                    e => Expr::Cast(to, e.into()),
+                }
+            }
+
+            /// Number of bits that are 1.
+            pub fn count_ones(self) -> Expr {
+                Expr::Unary(UnOp::CountOnes, Expr::from(self).into())
+            }
+
+            /// Number of 0 bits above the highest 1.
+            pub fn leading_zeros(self) -> Expr {
+                Expr::Unary(UnOp::LeadingZeros, Expr::from(self).into())
+            }
+
+            /// `self ? a : b`.
+            pub fn select(self, a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
+                Expr::Select(Expr::from(self).into(), a.into().into(), b.into().into())
+            }
         }
-    }
 
-    /// Number of bits that are 1.
-    pub fn count_ones(self) -> Expr {
-        Expr::Unary(UnOp::CountOnes, Box::new(self))
-    }
+        impl ops::Neg for $type {
+            type Output = Expr;
+            fn neg(self) -> Expr {
+                Expr::Unary(UnOp::Neg, Expr::from(self).into())
+            }
+        }
 
-    /// Number of 0 bits above the highest 1.
-    pub fn leading_zeros(self) -> Expr {
-        Expr::Unary(UnOp::LeadingZeros, Box::new(self))
-    }
+        impl ops::Not for $type {
+            type Output = Expr;
+            fn not(self) -> Expr {
+                Expr::Unary(UnOp::Not, Expr::from(self).into())
+            }
+        }
 
-    /// `self ? a : b`.
-    pub fn select(self, a: Expr, b: Expr) -> Expr {
-        Expr::Select(Box::new(self), Box::new(a), Box::new(b))
+        operators! { $type: Add add, Sub sub, Mul mul, Div div, Rem rem, Shl shl, Shr shr }
+    )*};
+    ($type:ident: $($trait:ident $method:ident),*) => {$(
+        impl<T: Into<Expr>> ops::$trait<T> for $type {
+            type Output = Expr;
+            fn $method(self, rhs: T) -> Expr {
+                Expr::binary(BinOp::$trait, self.into(), rhs.into())
+            }
+        }
+    )*};
+}
+
+operators! { Expr LocalId ParamId Builtin }
+
+impl LocalId {
+    /// Element of the register array.
+    pub fn at(self, index: impl Into<Expr>) -> Expr {
+        Expr::element(self, index)
+    }
+}
+
+impl From<LocalId> for Place {
+    fn from(id: LocalId) -> Place {
+        Place::Local(id)
     }
 }
 
@@ -187,41 +248,6 @@ impl From<Builtin> for Expr {
 impl From<i32> for Expr {
     fn from(v: i32) -> Expr {
         Expr::i32(v.into())
-    }
-}
-
-macro_rules! operators {
-    ($($trait:ident $method:ident $op:ident;)*) => {$(
-        impl<T: Into<Expr>> ops::$trait<T> for Expr {
-            type Output = Expr;
-            fn $method(self, rhs: T) -> Expr {
-                Expr::binary(BinOp::$op, self, rhs.into())
-            }
-        }
-    )*};
-}
-
-operators! {
-    Add add Add;
-    Sub sub Sub;
-    Mul mul Mul;
-    Div div Div;
-    Rem rem Rem;
-    Shl shl Shl;
-    Shr shr Shr;
-}
-
-impl ops::Neg for Expr {
-    type Output = Expr;
-    fn neg(self) -> Expr {
-        Expr::Unary(UnOp::Neg, Box::new(self))
-    }
-}
-
-impl ops::Not for Expr {
-    type Output = Expr;
-    fn not(self) -> Expr {
-        Expr::Unary(UnOp::Not, Box::new(self))
     }
 }
 
@@ -328,13 +354,13 @@ impl Builder {
     }
 
     /// Sets a local or an element.
-    pub fn set(&mut self, place: Place, value: impl Into<Expr>) {
-        self.push(Stmt::Set(place, value.into()));
+    pub fn set(&mut self, place: impl Into<Place>, value: impl Into<Expr>) {
+        self.push(Stmt::Set(place.into(), value.into()));
     }
 
     /// Loads `lanes` elements.
-    pub fn load(&mut self, dst: Place, space: Space, index: impl Into<Expr>, lanes: u32, cache: Cache) {
-        self.push(Stmt::Load { dst, space, index: index.into(), lanes, cache });
+    pub fn load(&mut self, dst: impl Into<Place>, space: Space, index: impl Into<Expr>, lanes: u32, cache: Cache) {
+        self.push(Stmt::Load { dst: dst.into(), space, index: index.into(), lanes, cache });
     }
 
     /// Loads one element into a new scalar.

@@ -57,12 +57,14 @@ pub mod conformance;
 mod feature;
 pub mod interp;
 pub mod launch;
+mod operand;
 pub mod path;
 pub mod print;
 pub mod valid;
 pub mod visit;
 
 pub use feature::{Feature, MAX_WARP, WARP};
+pub use operand::Operand;
 
 /// Scalar types. `F16`, `Bf16` and `U8` are storage only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -142,8 +144,8 @@ impl Scalar {
     }
 }
 
-/// A literal of a stated type.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A literal of a stated type. Equal literals have equal bits.
+#[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// A value of an integer type, which it fits.
     Int(i64, Scalar),
@@ -164,6 +166,33 @@ impl Literal {
             Literal::F64(_) => Scalar::F64,
             Literal::Bool(_) => Scalar::Bool,
         }
+    }
+}
+
+impl Literal {
+    /// Its type, and its bits.
+    fn bits(self) -> (Scalar, u64) {
+        let bits = match self {
+            Literal::Int(value, _) => value as u64,
+            Literal::F32(value) => value.to_bits().into(),
+            Literal::F64(value) => value.to_bits(),
+            Literal::Bool(value) => value.into(),
+        };
+        (self.scalar(), bits)
+    }
+}
+
+impl PartialEq for Literal {
+    fn eq(&self, other: &Literal) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Literal {}
+
+impl std::hash::Hash for Literal {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.bits().hash(state);
     }
 }
 
@@ -257,14 +286,14 @@ impl BinOp {
 }
 
 /// A pure expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
     /// A literal.
     Lit(Literal),
     /// A scalar local or a loop variable.
     Local(LocalId),
     /// An element of a register array; the index is of type `i32`.
-    Elem(LocalId, Box<Expr>),
+    Elem(LocalId, Operand),
     /// A scalar parameter.
     Param(ParamId),
     /// A constant of the instance.
@@ -272,30 +301,30 @@ pub enum Expr {
     /// A builtin.
     Builtin(Builtin),
     /// An operator with one operand.
-    Unary(UnOp, Box<Expr>),
+    Unary(UnOp, Operand),
     /// An operator with two operands.
-    Binary(BinOp, Box<Expr>, Box<Expr>),
+    Binary(BinOp, Operand, Operand),
     /// `condition ? then : else`; both arms are evaluated.
-    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    Select(Operand, Operand, Operand),
     /// Conversion to a type.
-    Cast(Scalar, Box<Expr>),
+    Cast(Scalar, Operand),
     /// `Mirror(i, n)`: index i folded into 0..n by reflection about 0 and n−1, repeatedly; both of type `i32`, n ≥ 1.
     /// (With n = 1 it is 0.) Back ends print it as a call to a helper function.
-    Mirror(Box<Expr>, Box<Expr>),
+    Mirror(Operand, Operand),
     /// The value of `Mirror`. Its helper tries one reflection, which is nearly always enough, and calls a function for
     /// more.
-    MirrorNear(Box<Expr>, Box<Expr>),
+    MirrorNear(Operand, Operand),
     /// `Wrap(i, n)`: i modulo n, in 0..n; both of type `i32`, n ≥ 1. Back ends print it as a call to a helper function.
-    Wrap(Box<Expr>, Box<Expr>),
+    Wrap(Operand, Operand),
     /// `sum + weights[0]·low + weights[1]·high`, for the two 16-bit integers packed in an `i32`. The result is of type
     /// `i32`, like `sum`, and wraps. It is one instruction on a device.
     Dot {
         /// The two packed integers.
-        pair: Box<Expr>,
+        pair: Operand,
         /// Weights of the low half and of the high half.
         weights: [i8; 2],
         /// The addend.
-        sum: Box<Expr>,
+        sum: Operand,
     },
 }
 
@@ -309,7 +338,7 @@ pub enum Space {
 }
 
 /// A scalar local, or an element of a register array.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// A scalar local.
     Local(LocalId),
@@ -336,7 +365,7 @@ pub enum Cache {
 }
 
 /// The lane that a shuffle reads.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lane {
     /// The lane `n` below (`lane − n`): values move up.
     Up(u32),

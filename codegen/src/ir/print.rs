@@ -310,7 +310,7 @@ fn operator(op: BinOp) -> (&'static str, u8) {
 /// let mut b = Builder::new("double");
 /// let data = b.pointer("data", Scalar::I32, Access::ReadWrite, "values to double");
 /// let x = b.load_new("x", Scalar::I32, Space::Global(data), Builtin::ThreadX);
-/// b.store(Space::Global(data), Builtin::ThreadX, Expr::from(x) * 2);
+/// b.store(Space::Global(data), Builtin::ThreadX, x * 2);
 /// let kernel = b.finish(Launch { block: [32, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
 /// assert!(print::kernel(&kernel).contains("store data[thread.x] = x * 2"));
 /// ```

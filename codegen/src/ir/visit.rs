@@ -6,18 +6,18 @@
 
 use super::*;
 
-/// The parts of an expression, shared or mutable as it is borrowed.
-macro_rules! each_part {
-    ($expr:expr, $f:ident) => {
+/// Calls a closure on the operands of an expression, shared or mutable as it is borrowed.
+macro_rules! each_operand {
+    ($expr:expr, $f:expr) => {
         match $expr {
             Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Const(_) | Expr::Builtin(_) => {}
-            Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => $f(a),
+            Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => [a].into_iter().for_each($f),
             Expr::Binary(_, a, b)
             | Expr::Mirror(a, b)
             | Expr::MirrorNear(a, b)
             | Expr::Wrap(a, b)
-            | Expr::Dot { pair: a, sum: b, .. } => [a, b].into_iter().for_each(|e| $f(e)),
-            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|e| $f(e)),
+            | Expr::Dot { pair: a, sum: b, .. } => [a, b].into_iter().for_each($f),
+            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each($f),
         }
     };
 }
@@ -71,12 +71,12 @@ macro_rules! sets {
 impl Expr {
     /// Calls `f` on the direct parts of this expression, in order.
     pub fn each_part<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
-        each_part!(self, f)
+        each_operand!(self, |operand| f(operand))
     }
 
     /// [`Expr::each_part`] with mutable parts.
     pub fn each_part_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
-        each_part!(self, f)
+        each_operand!(self, |operand| operand.edit(&mut *f))
     }
 
     /// Calls `f` on the expression and on all within it.
@@ -232,7 +232,7 @@ pub fn each_element_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut LocalId, &mut
         s.each_expr_mut(&mut |e| {
             e.each_mut(&mut |e| {
                 if let Expr::Elem(id, index) = e {
-                    f(id, index);
+                    index.edit(|index| f(id, index));
                 }
             });
         });

@@ -54,8 +54,8 @@ mod tests {
         let out = b.pointer("out", Scalar::I32, Access::ReadWrite, "");
         let a = b.let_("a", Scalar::I32, 1);
         let kept = b.let_("kept", Scalar::I32, 2);
-        let c = b.let_("c", Scalar::I32, Expr::from(a) + 1);
-        b.if_(Expr::from(c).gt(0.into()), |b| {
+        let c = b.let_("c", Scalar::I32, a + 1);
+        b.if_(c.gt(0), |b| {
             b.comment("only this");
             b.for_("i", 0, 4, 1, |b, i| {
                 b.load_new("x", Scalar::I32, Space::Global(out), i);

@@ -223,7 +223,7 @@ impl<'a> Merge<'a> {
                     }
                     lane => {
                         Self::agree(&all!(ss, Stmt::Shuffle { lane, .. } => lane))?;
-                        lane.clone()
+                        *lane
                     }
                 };
                 Stmt::Shuffle { dst, src, lane }
@@ -297,7 +297,7 @@ impl<'a> Merge<'a> {
     fn tree(&mut self, es: &[&Expr], spot: Spot) -> Option<Expr> {
         let pair = |m: &mut Self, parts: Vec<(&Expr, &Expr)>, spot: Spot| {
             let (a, b): (Vec<&Expr>, Vec<&Expr>) = parts.into_iter().unzip();
-            Some((Box::new(m.expr(&a, spot)?), Box::new(m.expr(&b, spot)?)))
+            Some((m.expr(&a, spot)?.into(), m.expr(&b, spot)?.into()))
         };
         Some(match es[0] {
             Expr::Lit(Literal::Int(_, scalar)) => {
@@ -305,7 +305,7 @@ impl<'a> Merge<'a> {
                 let (values, scalars): (Vec<i64>, Vec<Scalar>) = all.into_iter().unzip();
                 Self::agree(&scalars)?;
                 if Self::agree(&values).is_some() {
-                    return Some(es[0].clone());
+                    return Some(*es[0]);
                 }
                 if spot == Spot::Data {
                     return None;
@@ -316,13 +316,13 @@ impl<'a> Merge<'a> {
             Expr::Elem(..) => {
                 let (ids, indices): (Vec<_>, Vec<_>) =
                     all!(es, Expr::Elem(id, i) => (*id, i.as_ref())).into_iter().unzip();
-                Expr::Elem(self.local(&ids)?, Box::new(self.expr(&indices, Spot::Index)?))
+                Expr::Elem(self.local(&ids)?, self.expr(&indices, Spot::Index)?.into())
             }
             Expr::Unary(op, _) => {
                 let all = all!(es, Expr::Unary(o, a) => (*o, a.as_ref()));
                 let (ops, parts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
                 Self::agree(&ops)?;
-                Expr::Unary(*op, Box::new(self.expr(&parts, spot)?))
+                Expr::Unary(*op, self.expr(&parts, spot)?.into())
             }
             Expr::Binary(op, a, b) => {
                 Self::agree(&all!(es, Expr::Binary(o, ..) => *o))?;
@@ -337,7 +337,7 @@ impl<'a> Merge<'a> {
             Expr::Select(c, ..) => {
                 let conditions = all!(es, Expr::Select(c, ..) => c.as_ref());
                 let of = if (self.data)(c) { Spot::Data } else { Spot::Index };
-                let cond = Box::new(self.expr(&conditions, of)?);
+                let cond = self.expr(&conditions, of)?.into();
                 let (a, b) = pair(self, all!(es, Expr::Select(_, a, b) => (a.as_ref(), b.as_ref())), spot)?;
                 Expr::Select(cond, a, b)
             }
@@ -345,7 +345,7 @@ impl<'a> Merge<'a> {
                 let all = all!(es, Expr::Cast(to, a) => (*to, a.as_ref()));
                 let (types, parts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
                 Self::agree(&types)?;
-                Expr::Cast(*to, Box::new(self.expr(&parts, spot)?))
+                Expr::Cast(*to, self.expr(&parts, spot)?.into())
             }
             Expr::Mirror(..) => {
                 let (a, b) = pair(self, all!(es, Expr::Mirror(a, b) => (a.as_ref(), b.as_ref())), Spot::Index)?;
@@ -367,7 +367,7 @@ impl<'a> Merge<'a> {
             }
             Expr::Lit(_) | Expr::Param(_) | Expr::Builtin(_) | Expr::Const(_) => {
                 Self::agree(es)?;
-                es[0].clone()
+                *es[0]
             }
         })
     }
@@ -426,7 +426,7 @@ impl<'a> Merge<'a> {
             let mut found = Vec::new();
             let constant = &mut constants[copy];
             decompose(e, 1, &mut |part| match part {
-                (Some(term), factor) => found.push((term.clone(), factor)),
+                (Some(term), factor) => found.push((*term, factor)),
                 (None, value) => *constant += value,
             });
             for (term, factor) in found {
@@ -475,7 +475,7 @@ impl<'a> Merge<'a> {
 
     /// Whether a term of the first copy is this one of another.
     fn is_same(&self, first: &Expr, other: &Expr, copy: usize) -> bool {
-        let mut mapped = first.clone();
+        let mut mapped = *first;
         mapped.each_mut(&mut |e| {
             if let Expr::Local(id) | Expr::Elem(id, _) = e {
                 *id = *self.maps[copy].get(id).unwrap_or(id);

@@ -17,8 +17,7 @@ pub fn reflect(mut kernel: Kernel) -> Kernel {
             s.each_expr_mut(&mut |e| {
                 e.each_mut(&mut |e| {
                     if let Expr::Mirror(i, n) = e {
-                        let of = |e: &mut Box<Expr>| std::mem::replace(e, Box::new(Expr::from(0)));
-                        *e = Expr::MirrorNear(of(i), of(n));
+                        *e = Expr::MirrorNear(*i, *n);
                     }
                 });
             });

@@ -94,7 +94,7 @@ impl Pass<'_> {
             each_element_mut(&mut body[end..], &mut |id, index| {
                 if let Some((whole, first)) = made.parts.get(id) {
                     *id = *whole;
-                    *index = Expr::i32(*first) + index.clone();
+                    *index = Expr::i32(*first) + *index;
                 }
             });
             body.splice(at..end, made.statements);
@@ -171,7 +171,7 @@ impl Pass<'_> {
             lengths.push((id, length * copies as u32));
             each_element_mut(&mut body, &mut |part, index| {
                 if *part == id {
-                    *index = i() * length as i32 + index.clone();
+                    *index = i() * length as i32 + *index;
                 }
             });
             parts.extend(copies_of.into_iter().enumerate().map(|(k, own)| (own, (id, k as i64 * i64::from(length)))));
@@ -202,7 +202,7 @@ fn once(s: &Stmt) -> Option<Vec<Stmt>> {
                 match e {
                     Expr::Local(id) if id == var => *e = Expr::int(*from, *scalar),
                     // Folds what the number makes constant.
-                    Expr::Binary(op, a, b) => *e = Expr::binary(*op, (**a).clone(), (**b).clone()),
+                    Expr::Binary(op, a, b) => *e = Expr::binary(*op, **a, **b),
                     _ => {}
                 }
             });

@@ -15,7 +15,7 @@ use super::lift::{Arithmetic, step_value};
 use super::lines::EachLine;
 use super::{Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Place, Scalar, Space};
+use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Scalar, Space};
 use lifting_dsl::{Boundary, Domain, Group, Phase, RealStep, Scheme, Step, adjoint};
 
 /// Resident blocks to ask for: without a request, nvcc spills registers for twice as many.
@@ -34,7 +34,7 @@ struct Line {
 impl Line {
     /// First index of a phase, and one past its last.
     fn range(&self, phase: Phase) -> [Expr; 2] {
-        let end = Expr::from(self.parity) + Expr::from(self.length);
+        let end = self.parity + self.length;
         match phase {
             Phase::Even => [self.parity.into(), (end + 1) >> 1],
             Phase::Odd => [0.into(), end >> 1],
@@ -43,11 +43,11 @@ impl Line {
 
     /// The index in the line that serves a read of index `k` beyond it.
     fn served(&self, phase: Phase, k: Expr) -> Expr {
-        let at = |k: Expr| Box::new((k << 1) + phase.parity() as i32 - Expr::from(self.parity));
-        let back = |i: Expr| (i + Expr::from(self.parity)) >> 1;
+        let at = |k: Expr| (k << 1) + phase.parity() as i32 - self.parity;
+        let back = |i: Expr| (i + self.parity) >> 1;
         match self.boundary {
-            Boundary::WholeSymmetric => back(Expr::Mirror(at(k), Box::new(self.length.into()))),
-            Boundary::Periodic => back(Expr::Wrap(at(k), Box::new(self.length.into()))),
+            Boundary::WholeSymmetric => back(Expr::mirror(at(k), self.length)),
+            Boundary::Periodic => back(Expr::wrap(at(k), self.length)),
             rule => {
                 let [first, end] = self.range(phase);
                 within_phase(rule, k, first, end - 1)
@@ -55,21 +55,21 @@ impl Line {
         }
     }
 
-    fn index(&self, base: &Expr, phase: Phase, k: Expr) -> Expr {
-        let i = (k << 1) + phase.parity() as i32 - Expr::from(self.parity);
-        base.clone() + i.cast(Scalar::I64) * Expr::from(self.step)
+    fn index(&self, base: Expr, phase: Phase, k: Expr) -> Expr {
+        let i = (k << 1) + phase.parity() as i32 - self.parity;
+        base + i.cast(Scalar::I64) * self.step
     }
 
-    fn load(&self, b: &mut Builder, name: &str, base: &Expr, phase: Phase, k: Expr) -> Expr {
+    fn load(&self, b: &mut Builder, name: &str, base: Expr, phase: Phase, k: Expr) -> Expr {
         b.load_new(name, self.arith.work, Space::Global(self.data), self.index(base, phase, k)).into()
     }
 
-    fn store(&self, b: &mut Builder, base: &Expr, phase: Phase, k: Expr, value: Expr) {
+    fn store(&self, b: &mut Builder, base: Expr, phase: Phase, k: Expr, value: Expr) {
         b.store(Space::Global(self.data), self.index(base, phase, k), value);
     }
 
     /// One step on every sample of its target; reads beyond the line are zero.
-    fn lift(&self, b: &mut Builder, base: &Expr, step: &Step) {
+    fn lift(&self, b: &mut Builder, base: Expr, step: &Step) {
         let target = step.target();
         let [first, end] = self.range(target);
         let offsets: Vec<i32> = match step {
@@ -77,15 +77,15 @@ impl Line {
             _ => Vec::new(),
         };
         b.for_("k", first, end, 1, |b, k| {
-            let old = self.load(b, "old", base, target, k.clone());
+            let old = self.load(b, "old", base, target, k);
             let [first, end] = self.range(target.other());
             let mut values = Vec::new();
             for offset in &offsets {
-                let i = b.let_("i", Scalar::I32, k.clone() + *offset);
+                let i = b.let_("i", Scalar::I32, k + *offset);
                 let x = b.let_("x", self.arith.work, self.arith.zero());
-                b.if_(Expr::from(i).ge(first.clone()).and(Expr::from(i).lt(end.clone())), |b| {
+                b.if_(i.ge(first).and(i.lt(end)), |b| {
                     let at = self.index(base, target.other(), i.into());
-                    b.load(Place::Local(x), Space::Global(self.data), at, 1, Cache::Default);
+                    b.load(x, Space::Global(self.data), at, 1, Cache::Default);
                 });
                 values.push((*offset, x));
             }
@@ -101,7 +101,7 @@ impl Line {
     }
 
     /// Returns the values that the transform's `step` read beyond the line to the samples that the border rule served.
-    fn fold(&self, b: &mut Builder, base: &Expr, step: &RealStep) {
+    fn fold(&self, b: &mut Builder, base: Expr, step: &RealStep) {
         if self.boundary == Boundary::Zero {
             return;
         }
@@ -111,15 +111,15 @@ impl Line {
             let groups = vec![Group { weight: group.weight.clone(), offsets: vec![0] }];
             let tap = Step::Real(RealStep { target: into, op: step.op, groups });
             for offset in &group.offsets {
-                let below = [first.clone(), end.clone().min(read_first.clone() - *offset)];
-                let above = [first.clone().max(read_end.clone() - *offset), end.clone()];
+                let below = [first, end.min(read_first - *offset)];
+                let above = [first.max(read_end - *offset), end];
                 for [start, stop] in [below, above] {
                     b.for_("from", start, stop, 1, |b, k| {
-                        let served = self.served(into, k.clone() + *offset);
+                        let served = self.served(into, k + *offset);
                         let served = b.let_("into", Scalar::I32, served);
                         let given = self.load(b, "given", base, from, k);
                         let old = self.load(b, "old", base, into, served.into());
-                        let value = step_value(&tap, self.arith, old, &mut |_| given.clone());
+                        let value = step_value(&tap, self.arith, old, &mut |_| given);
                         self.store(b, base, into, served.into(), value);
                     });
                 }

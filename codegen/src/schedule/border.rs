@@ -10,9 +10,9 @@ pub(super) fn within_phase(boundary: Boundary, k: Expr, first: Expr, last: Expr)
         Boundary::HalfSymmetric => {
             // Reflection about a sample, among odd numbers: index first + i is 2i + 1. C leaves left shifts of
             // negative numbers undefined.
-            let odd = (k - first.clone()) * 2 + 1;
-            let length = (last - first.clone()) * 2 + 3;
-            (Expr::Mirror(Box::new(odd), Box::new(length)) >> 1) + first
+            let odd = (k - first) * 2 + 1;
+            let length = (last - first) * 2 + 3;
+            (Expr::mirror(odd, length) >> 1) + first
         }
         _ => k.max(first).min(last),
     }

@@ -7,7 +7,7 @@
 
 use super::Arithmetic;
 use crate::ir::build::Builder;
-use crate::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, Literal, Place, Scalar, Space};
+use crate::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, Literal, Scalar, Space};
 
 /// Change to a sample on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,26 +53,26 @@ pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
     let gain = changes.then(|| b.scalar("gain", Scalar::I32, "bits to shift by"));
 
     let [across, down] = BLOCK.map(|n| n as i32);
-    let columns = (Expr::from(sizes[0]) + (across - 1)) / across;
-    let rows = (Expr::from(sizes[1]) + (down - 1)) / down;
-    let tiles = b.let_("tiles", Scalar::I32, columns.clone());
-    let x = Expr::from(Builtin::BlockX) % Expr::from(tiles) * across + Expr::from(Builtin::ThreadX);
+    let columns = (sizes[0] + (across - 1)) / across;
+    let rows = (sizes[1] + (down - 1)) / down;
+    let tiles = b.let_("tiles", Scalar::I32, columns);
+    let x = Builtin::BlockX % tiles * across + Builtin::ThreadX;
     let x = b.let_("x", Scalar::I32, x);
-    let y = Expr::from(Builtin::BlockX) / Expr::from(tiles) * down + Expr::from(Builtin::ThreadY);
+    let y = Builtin::BlockX / tiles * down + Builtin::ThreadY;
     let y = b.let_("y", Scalar::I32, y);
-    b.if_(Expr::from(x).lt(sizes[0].into()).and(Expr::from(y).lt(sizes[1].into())), |b| {
+    b.if_(x.lt(sizes[0]).and(y.lt(sizes[1])), |b| {
         b.for_("z", Builtin::BlockZ, sizes[2], Builtin::GridZ, |b, z| {
             let place = [x.into(), y.into(), z];
             let wide = |e: Expr| e.cast(Scalar::I64);
             let mut from_at = Expr::i64(0);
             let mut to_at = Expr::i64(0);
             for (axis, at) in place.into_iter().enumerate() {
-                let served = at.clone().min(Expr::from(limits[axis]) - 1);
-                from_at = from_at + wide(served) * Expr::from(from_steps[axis]);
-                to_at = to_at + wide(at) * Expr::from(to_steps[axis]);
+                let served = at.min(limits[axis] - 1);
+                from_at = from_at + wide(served) * from_steps[axis];
+                to_at = to_at + wide(at) * to_steps[axis];
             }
             let sample = b.declare("sample", from);
-            b.load(Place::Local(sample), Space::Global(src), from_at, 1, Cache::Default);
+            b.load(sample, Space::Global(src), from_at, 1, Cache::Default);
             let mut value = Expr::from(sample);
             if let (Some(arith), Some(gain)) = (arith, gain) {
                 value = match halve {
@@ -92,7 +92,7 @@ pub fn kernel(from: Scalar, to: Scalar, change: Change) -> Option<Kernel> {
         });
     });
     let blocks = columns.cast(Scalar::I64) * rows.cast(Scalar::I64);
-    let grid = [blocks, 1.into(), Expr::from(sizes[2]).min(Expr::i32(65535))];
+    let grid = [blocks, 1.into(), sizes[2].min(Expr::i32(65535))];
     Some(builder.finish(Launch { block: [BLOCK[0], BLOCK[1], 1], grid }))
 }
 

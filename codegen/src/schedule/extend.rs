@@ -10,7 +10,7 @@
 use super::Arithmetic;
 use super::lines::EachLine;
 use crate::ir::build::Builder;
-use crate::ir::{Access, Builtin, Expr, Kernel, Literal, ParamId, Place, Scalar, Space};
+use crate::ir::{Access, Builtin, Expr, Kernel, Literal, ParamId, Scalar, Space};
 use lifting_dsl::extension::Extension;
 
 /// The extension or its adjoint.
@@ -32,40 +32,40 @@ struct Term {
 
 /// Terms of the extension at index `i`, of a line of `n` samples: at least 2, except for rules that only move samples.
 fn terms(rule: Extension, n: ParamId, i: Expr) -> Vec<Term> {
-    let n = || Expr::from(n);
-    let last = || n() - 1;
-    let wrap = |i: Expr, n: Expr| Expr::Wrap(Box::new(i), Box::new(n));
+    let n = || n;
+    let last = n() - 1;
+    let wrap = |i: Expr, n: Expr| Expr::wrap(i, n);
     let term = |factor: Expr, index: Expr| Term { factor, index };
     let one = |index: Expr| vec![term(Expr::i32(1), index)];
-    let nearest = || i.clone().max(0.into()).min(last());
-    let before = || i.clone().lt(0.into());
+    let nearest = i.max(0).min(last);
+    let before = || i.lt(0);
     match rule {
         Extension::Zero => Vec::new(),
-        Extension::Constant => one(nearest()),
-        Extension::Periodic => one(wrap(i, n())),
-        Extension::Periodization => one(wrap(i, n() + n() % 2).min(last())),
+        Extension::Constant => one(nearest),
+        Extension::Periodic => one(wrap(i, Expr::from(n()))),
+        Extension::Periodization => one(wrap(i, n() + n() % 2).min(last)),
         Extension::Symmetric | Extension::Antisymmetric => {
             let there = wrap(i, n() * 2);
-            let index = there.clone().min(n() * 2 - 1 - there.clone());
+            let index = there.min(n() * 2 - 1 - there);
             let turned = rule == Extension::Antisymmetric;
-            let factor = if turned { there.lt(n()).select(1.into(), Expr::i32(-1)) } else { 1.into() };
+            let factor = if turned { there.lt(n()).select(1, Expr::i32(-1)) } else { 1.into() };
             vec![term(factor, index)]
         }
-        Extension::Reflect => one(Expr::Mirror(Box::new(i), Box::new(n()))),
+        Extension::Reflect => one(Expr::mirror(i, n())),
         Extension::Smooth => {
-            let beyond = before().select(-i.clone(), i.clone() - last());
-            let inner = before().select(1.into(), last() - 1);
-            vec![term(beyond.clone() + 1, nearest()), term(-beyond, inner)]
+            let beyond = before().select(-i, i - last);
+            let inner = before().select(1, last - 1);
+            vec![term(beyond + 1, nearest), term(-beyond, inner)]
         }
         Extension::Antireflect => {
             // In one period the line rises by twice the difference of its ends.
-            let there = wrap(i.clone(), last() * 2);
-            let times = (i - there.clone()) / (last() * 2);
-            let back = || there.clone().gt(last());
-            let at_end = times.clone() * 2 + back().select(2.into(), 0.into());
-            let index = there.clone().min(last() * 2 - there.clone());
-            let own = back().select(Expr::i32(-1), 1.into());
-            vec![term(at_end, last()), term(times * -2, 0.into()), term(own, index)]
+            let there = wrap(i, last * 2);
+            let times = (i - there) / (last * 2);
+            let back = there.gt(last);
+            let at_end = times * 2 + back.select(2, 0);
+            let index = there.min(last * 2 - there);
+            let own = back.select(Expr::i32(-1), 1);
+            vec![term(at_end, last), term(times * -2, 0.into()), term(own, index)]
         }
     }
 }
@@ -91,22 +91,22 @@ pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
     let samples = b.scalar("samples", Scalar::I32, "samples of the line");
     let length = b.scalar("length", Scalar::I32, "samples of a long line");
     let lines = EachLine::declare(b);
-    let beyond = || Expr::from(length) - Expr::from(samples);
+    let beyond = length - samples;
     // The grid's maximum, however long a line is: blocks take several samples.
-    let rows = if way == Way::Out { beyond().min(Expr::i32(65535)) } else { 1.into() };
+    let rows = if way == Way::Out { beyond.min(Expr::i32(65535)) } else { 1.into() };
     lines.run(b, |b, base| {
-        let place = |at: Expr| base.clone() + at.cast(Scalar::I64) * Expr::from(lines.step);
-        let line = |i: Expr| place(i + Expr::from(first));
+        let place = |at: Expr| base + at.cast(Scalar::I64) * lines.step;
+        let line = |i: Expr| place(i + first);
         let (from, by): (Expr, Expr) = match way {
             Way::Out => (Builtin::BlockY.into(), Builtin::GridY.into()),
             Way::Back => (0.into(), 1.into()),
         };
-        b.for_("m", from, beyond(), by, |b, m: Expr| {
+        b.for_("m", from, beyond, by, |b, m: Expr| {
             // Samples before the line come first, then those after it.
-            let behind = m.clone() + Expr::from(samples);
-            let at = m.clone().lt(first.into()).select(m, behind);
+            let behind = m + samples;
+            let at = m.lt(first).select(m, behind);
             let at: Expr = b.let_("at", Scalar::I32, at).into();
-            let i: Expr = b.let_("i", Scalar::I32, at.clone() - Expr::from(first)).into();
+            let i: Expr = b.let_("i", Scalar::I32, at - first).into();
             let terms = terms(rule, samples, i);
             match way {
                 Way::Out => out(b, arith, Space::Global(data), place(at), terms, &line),
@@ -125,26 +125,22 @@ fn product(arith: Arithmetic, factor: Expr, sample: Expr) -> Expr {
 fn out(b: &mut Builder, arith: Arithmetic, data: Space, to: Expr, terms: Vec<Term>, line: &impl Fn(Expr) -> Expr) {
     let one = |factor: &Expr| matches!(factor, Expr::Lit(Literal::Int(1, _)));
     if let [Term { factor, index }] = &terms[..] {
-        let x = b.load_new("x", arith.storage, data, line(index.clone()));
+        let x = b.load_new("x", arith.storage, data, line(*index));
         if one(factor) {
             b.store(data, to, x);
             return;
         }
-        let turned = arith.zero() + product(arith, factor.clone(), x.into());
-        b.if_else(
-            factor.clone().eq_(1.into()),
-            |b| b.store(data, to.clone(), x),
-            |b| b.store(data, to.clone(), arith.narrow(turned)),
-        );
+        let turned = arith.zero() + product(arith, *factor, x.into());
+        b.if_else((*factor).eq_(1), |b| b.store(data, to, x), |b| b.store(data, to, arith.narrow(turned)));
         return;
     }
     let sum = b.let_("sum", arith.work, arith.zero());
     for Term { factor, index } in terms {
         let factor: Expr = b.let_("factor", Scalar::I32, factor).into();
         // A sample with factor 0 is not read: it may be NaN.
-        b.if_(factor.clone().ne_(0.into()), |b| {
+        b.if_(factor.ne_(0), |b| {
             let x = b.load_new("x", arith.storage, data, line(index));
-            b.set(Place::Local(sum), Expr::from(sum) + product(arith, factor, x.into()));
+            b.set(sum, sum + product(arith, factor, x.into()));
         });
     }
     b.store(data, to, arith.narrow(sum.into()));
@@ -157,9 +153,9 @@ fn back(b: &mut Builder, arith: Arithmetic, data: Space, from: Expr, terms: Vec<
     let given = b.load_new("given", arith.storage, data, from);
     for Term { factor, index } in terms {
         let factor: Expr = b.let_("factor", Scalar::I32, factor).into();
-        b.if_(factor.clone().ne_(0.into()), |b| {
+        b.if_(factor.ne_(0), |b| {
             let index = line(index);
-            let old = b.load_new("old", arith.storage, data, index.clone());
+            let old = b.load_new("old", arith.storage, data, index);
             let value = arith.widen(old.into()) + product(arith, factor, given.into());
             b.store(data, index, arith.narrow(value));
         });

@@ -93,14 +93,14 @@ pub fn kernel_along(
     let row = b.shared("row", arith.work, 2 * phase_len);
 
     let pairs = shape.pairs as i32;
-    let thread = || Expr::from(Builtin::ThreadX);
+    let thread = Expr::from(Builtin::ThreadX);
     let slices = b.let_("slices", Scalar::I32, (pass.pairs() + (pairs - 1)) / pairs);
-    let line = b.let_("line", Scalar::I32, Expr::from(Builtin::BlockX) / Expr::from(slices));
-    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockX) % Expr::from(slices) * pairs);
-    let origin = b.let_("origin", Scalar::I32, (Expr::from(first) - before as i32) << 1);
+    let line = b.let_("line", Scalar::I32, Builtin::BlockX / slices);
+    let first = b.let_("first_pair", Scalar::I32, Builtin::BlockX % slices * pairs);
+    let origin = b.let_("origin", Scalar::I32, (first - before as i32) << 1);
     let border = pass.mirrors().then(|| {
-        let starts = Expr::from(origin).lt(pass.parity.into());
-        let ends = (Expr::from(origin) + 2 * phase_len as i32).gt(pass.end());
+        let starts = origin.lt(pass.parity);
+        let ends = (origin + 2 * phase_len as i32).gt(pass.end());
         b.let_("border", Scalar::Bool, starts.or(ends))
     });
     let tile = Tile { row, phase_len: phase_len as i32, first, before: before as i32, arith, pass: &pass, border };
@@ -108,27 +108,27 @@ pub fn kernel_along(
     pass.for_each_image(b, |b, image| {
         if steps.len() > LONG {
             b.comment("adds 0, which compilers cannot know: so they compute bounds where needed, and do not spill");
-            b.set(Place::Local(first), Expr::from(first) + Expr::from(Builtin::BlockY));
+            b.set(first, first + Builtin::BlockY);
         }
         b.comment("load: even samples first, then odd samples");
-        b.for_("x", thread(), 2 * phase_len as i32, shape.threads as i32, |b, x| {
-            let position = b.let_("position", Scalar::I32, Expr::from(origin) + x.clone());
-            let slot = x.clone().and(1.into()) * phase_len as i32 + (x >> 1);
+        b.for_("x", thread, 2 * phase_len as i32, shape.threads as i32, |b, x| {
+            let position = b.let_("position", Scalar::I32, origin + x);
+            let slot = x.and(1) * phase_len as i32 + (x >> 1);
             let load = |b: &mut Builder, position: Expr| {
                 let sample = b.declare("sample", arith.work);
-                pass.load(b, &image, &line.into(), position, Place::Local(sample));
+                pass.load(b, &image, line.into(), position, Place::Local(sample));
                 b.store(Space::Shared(row), slot, sample);
             };
             if options.boundary == Boundary::Periodic {
                 let position = b.let_("served", Scalar::I32, pass.serve(position.into()));
                 load(b, position.into());
             } else {
-                let inside = Expr::from(position).ge(pass.parity.into()).and(Expr::from(position).lt(pass.end()));
+                let inside = position.ge(pass.parity).and(position.lt(pass.end()));
                 b.if_(inside, |b| load(b, position.into()));
             }
         });
         b.barrier();
-        b.if_(Expr::from(pass.length).gt(1.into()), |b| {
+        b.if_(pass.length.gt(1), |b| {
             for (step, reach) in steps.iter().zip(&halo.steps) {
                 tile.step(b, step, *reach, shape);
             }
@@ -137,12 +137,12 @@ pub fn kernel_along(
             Direction::Forward => "store the bands",
             Direction::Inverse => "store the signal",
         });
-        tile.store(b, options, shape, |b, position, value| pass.store(b, &image, &line.into(), position, value));
+        tile.store(b, options, shape, |b, position, value| pass.store(b, &image, line.into(), position, value));
         b.barrier();
     });
 
     let blocks = (pass.pairs() + (pairs - 1)) / pairs;
-    let blocks = blocks.cast(Scalar::I64) * Expr::from(pass.lines).cast(Scalar::I64);
+    let blocks = blocks.cast(Scalar::I64) * pass.lines.cast(Scalar::I64);
     let grid = [blocks, 1.into(), pass.grid_z()];
     let launch = Launch { block: [shape.threads, 1, 1], grid };
     let mut kernel = builder.finish(launch);
@@ -164,7 +164,7 @@ struct Tile<'a> {
 impl Tile<'_> {
     /// Element of index `k` of a phase.
     fn slot(&self, phase: lifting_dsl::Phase, k: Expr) -> Expr {
-        k - Expr::from(self.first) + (self.before + phase.parity() as i32 * self.phase_len)
+        k - self.first + (self.before + phase.parity() as i32 * self.phase_len)
     }
 
     /// One step on the slice and the part of the halo that later steps need.
@@ -173,17 +173,17 @@ impl Tile<'_> {
         let p = target.parity();
         b.comment(crate::describe::step(step));
         // Targets 2k + p from 2·first − before to 2·(first + pairs) − 1 + after.
-        let lo = Expr::from(self.first) - ((before + p) / 2) as i32;
-        let hi = Expr::from(self.first) + (i64::from(shape.pairs) + (after - 1 - p).div_euclid(2)) as i32;
+        let lo = self.first - ((before + p) / 2) as i32;
+        let hi = self.first + (i64::from(shape.pairs) + (after - 1 - p).div_euclid(2)) as i32;
         let (lo, hi) = match self.pass.periodic() {
             true => (lo, hi),
             false => (lo.max(self.pass.first_index(target)), hi.min(self.pass.last_index(target))),
         };
         let lift = |b: &mut Builder, k: Expr| {
-            let slot = b.let_("slot", Scalar::I32, self.slot(target, k.clone()));
+            let slot = b.let_("slot", Scalar::I32, self.slot(target, k));
             let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.row), slot);
             let mut read = |offset: i32| {
-                self.pass.read(b, self.arith, target.other(), k.clone() + offset, self.border, |b, k, place| {
+                self.pass.read(b, self.arith, target.other(), k + offset, self.border, |b, k, place| {
                     b.load(place, Space::Shared(self.row), self.slot(target.other(), k), 1, Default::default());
                 })
             };
@@ -191,7 +191,7 @@ impl Tile<'_> {
             b.store(Space::Shared(self.row), slot, value);
         };
         b.part("lift_slice", "Runs a lifting step on a slice of a row.", |b| {
-            b.for_("k", lo + Expr::from(Builtin::ThreadX), hi + 1, shape.threads as i32, lift);
+            b.for_("k", lo + Builtin::ThreadX, hi + 1, shape.threads as i32, lift);
         });
         b.barrier();
     }
@@ -203,17 +203,17 @@ impl Tile<'_> {
             // Forward: the first half of the threads' turns writes low, the second high.
             let position = match options.direction {
                 Direction::Forward => {
-                    let high = x.clone().ge(pairs.into());
-                    let k = high.clone().select(x.clone() - pairs, x);
-                    ((Expr::from(self.first) + k) << 1) + high.select(1.into(), 0.into())
+                    let high = x.ge(pairs);
+                    let k = high.select(x - pairs, x);
+                    ((self.first + k) << 1) + high.select(1, 0)
                 }
-                Direction::Inverse => (Expr::from(self.first) << 1) + x,
+                Direction::Inverse => (self.first << 1) + x,
             };
             let position = b.let_("position", Scalar::I32, position);
-            let inside = Expr::from(position).ge(self.pass.parity.into()).and(Expr::from(position).lt(self.pass.end()));
+            let inside = position.ge(self.pass.parity).and(position.lt(self.pass.end()));
             b.if_(inside, |b| {
-                let k = (Expr::from(position) >> 1) - Expr::from(self.first);
-                let slot = k + self.before + Expr::from(position).and(1.into()) * self.phase_len;
+                let k = (position >> 1) - self.first;
+                let slot = k + self.before + position.and(1) * self.phase_len;
                 let value = b.load_new("result", self.arith.work, Space::Shared(self.row), slot);
                 put(b, position.into(), value.into());
             });

@@ -104,7 +104,7 @@ impl Arithmetic {
 
     /// `(value + (1 << gain >> 1)) >> gain` in the type of sums, for an integer sample.
     pub fn shift_down(self, value: Expr, gain: Expr) -> Expr {
-        let half = (Expr::int(1, self.sum) << gain.clone()) >> 1;
+        let half = (Expr::int(1, self.sum) << gain) >> 1;
         self.to_work((self.to_sum(value) + half) >> gain)
     }
 }
@@ -156,23 +156,23 @@ fn rounded_shift(step: &IntegerStep, arith: Arithmetic, sum: Expr) -> Expr {
     let sign = |sum: Expr| sum >> (if arith.sum == Scalar::I64 { 63 } else { 31 });
     let corrected = match step.mode {
         RoundingMode::Floor => sum,
-        RoundingMode::Truncate => sum.clone() + and(sign(sum), (1 << step.shift) - 1),
+        RoundingMode::Truncate => sum + and(sign(sum), (1 << step.shift) - 1),
         RoundingMode::HalfEven => {
-            let odd = and(sum.clone() >> shift, 1);
+            let odd = and(sum >> shift, 1);
             sum + Expr::int(half - 1, arith.sum) + odd
         }
-        RoundingMode::HalfAway => sum.clone() + Expr::int(half, arith.sum) + sign(sum),
+        RoundingMode::HalfAway => sum + Expr::int(half, arith.sum) + sign(sum),
     };
     corrected >> shift
 }
 
 /// The new values of a pair (u, v) of type `work` under a lattice stage.
 pub fn pair_values(stage: &PairStage, arith: Arithmetic, u: Expr, v: Expr) -> [Expr; 2] {
-    let value = |which: usize, own: &Expr, other: &Expr| {
+    let value = |which: usize, own: Expr, other: Expr| {
         let steps = stage.steps(which);
-        steps.iter().fold(own.clone(), |old, step| step_value(step, arith, old, &mut |_| other.clone()))
+        steps.iter().fold(own, |old, step| step_value(step, arith, old, &mut |_| other))
     };
-    [value(0, &u, &v), value(1, &v, &u)]
+    [value(0, u, v), value(1, v, u)]
 }
 
 /// Sets both samples of a pair at once.

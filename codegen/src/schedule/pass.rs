@@ -96,11 +96,10 @@ impl Pass {
 
     /// Runs `body` for each image of this block: `for (image = blockIdx.z; image < batch; image += gridDim.z)`.
     pub fn for_each_image(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Image)) {
-        let batch = Expr::from(self.batch);
+        let batch = self.batch;
         b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
-            let base = |b: &mut Builder, name: &str, a: Array| {
-                b.let_(name, Scalar::I64, image.clone().cast(Scalar::I64) * Expr::from(a.stride))
-            };
+            let base =
+                |b: &mut Builder, name: &str, a: Array| b.let_(name, Scalar::I64, image.cast(Scalar::I64) * a.stride);
             let forward = self.options.direction == Direction::Forward;
             let signal = base(b, if forward { "src_base" } else { "dst_base" }, self.signal);
             let low = base(b, "low_base", self.low);
@@ -111,26 +110,26 @@ impl Pass {
 
     /// Blocks along z: one for each image, within the hardware's limit.
     pub fn grid_z(&self) -> Expr {
-        Expr::from(self.batch).min(Expr::i32(65535))
+        self.batch.min(Expr::i32(65535))
     }
 
     /// One past the last position.
     pub fn end(&self) -> Expr {
-        Expr::from(self.parity) + Expr::from(self.length)
+        self.parity + self.length
     }
 
     /// Number of pairs that the positions parity..parity+length touch.
     pub fn pairs(&self) -> Expr {
-        (Expr::from(self.parity) + Expr::from(self.length) + 1) / 2
+        (self.parity + self.length + 1) / 2
     }
 
-    fn index(&self, array: Array, base: LocalId, line: &Expr, i: Expr) -> Expr {
+    fn index(&self, array: Array, base: LocalId, line: Expr, i: Expr) -> Expr {
         let wide = |e: Expr| e.cast(Scalar::I64);
         let (across, along) = match self.along {
-            Along::Row => (wide(line.clone()) * Expr::from(array.pitch), wide(i)),
-            Along::Column => (wide(i) * Expr::from(array.pitch), wide(line.clone())),
+            Along::Row => (wide(line) * array.pitch, wide(i)),
+            Along::Column => (wide(i) * array.pitch, wide(line)),
         };
-        Expr::from(base) + across + along
+        base + across + along
     }
 
     /// The array of a phase's band.
@@ -161,22 +160,22 @@ impl Pass {
 
     /// Loads the steps' input at a position inside the signal into `place` of type `work`. Forward: the signal's
     /// sample; inverse: the sample of the band that the position's phase belongs to.
-    pub fn load(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, place: Place) {
-        let parity = Expr::from(self.parity);
-        self.load_with(b, place, &position.clone(), |b, value| match self.options.direction {
+    pub fn load(&self, b: &mut Builder, image: &Image, line: Expr, position: Expr, place: Place) {
+        let parity = self.parity;
+        self.load_with(b, place, position, |b, value| match self.options.direction {
             Direction::Forward => self.fetch(b, self.signal, image.signal, line, position - parity, value),
             Direction::Inverse => b.if_else(
-                is_even(position.clone()),
-                |b| self.fetch(b, self.low, image.low, line, (position.clone() >> 1) - parity, value),
-                |b| self.fetch(b, self.high, image.high, line, position.clone() >> 1, value),
+                is_even(position),
+                |b| self.fetch(b, self.low, image.low, line, (position >> 1) - parity, value),
+                |b| self.fetch(b, self.high, image.high, line, position >> 1, value),
             ),
         });
     }
 
     /// [`Pass::load`] for the n-th sample of a phase in the signal.
-    pub fn load_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, place: Place) {
-        let position = self.place(phase, n.clone()) + Expr::from(self.parity);
-        self.load_with(b, place, &position, |b, value| match (self.options.direction, phase) {
+    pub fn load_nth(&self, b: &mut Builder, image: &Image, line: Expr, phase: Phase, n: Expr, place: Place) {
+        let position = self.place(phase, n) + self.parity;
+        self.load_with(b, place, position, |b, value| match (self.options.direction, phase) {
             (Direction::Forward, _) => self.fetch(b, self.signal, image.signal, line, self.place(phase, n), value),
             (Direction::Inverse, Phase::Even) => self.fetch(b, self.low, image.low, line, n, value),
             (Direction::Inverse, Phase::Odd) => self.fetch(b, self.high, image.high, line, n, value),
@@ -186,17 +185,17 @@ impl Pass {
     /// Offset from the signal's start of the n-th sample of a phase, in samples.
     fn place(&self, phase: Phase, n: Expr) -> Expr {
         match phase {
-            Phase::Even => (n << 1) + Expr::from(self.parity),
-            Phase::Odd => (n << 1) + 1 - Expr::from(self.parity),
+            Phase::Even => (n << 1) + self.parity,
+            Phase::Odd => (n << 1) + 1 - self.parity,
         }
     }
 
-    fn fetch(&self, b: &mut Builder, array: Array, base: LocalId, line: &Expr, i: Expr, value: LocalId) {
+    fn fetch(&self, b: &mut Builder, array: Array, base: LocalId, line: Expr, i: Expr, value: LocalId) {
         let index = self.index(array, base, line, i);
-        b.load(Place::Local(value), Space::Global(array.pointer), index, 1, Cache::Default);
+        b.load(value, Space::Global(array.pointer), index, 1, Cache::Default);
     }
 
-    fn load_with(&self, b: &mut Builder, place: Place, position: &Expr, fetch: impl FnOnce(&mut Builder, LocalId)) {
+    fn load_with(&self, b: &mut Builder, place: Place, position: Expr, fetch: impl FnOnce(&mut Builder, LocalId)) {
         let scalar = match self.options.direction {
             Direction::Forward => self.signal.scalar,
             Direction::Inverse => self.low.scalar,
@@ -208,33 +207,33 @@ impl Pass {
 
     /// A sample of type `work` at a position inside the signal, multiplied by `factor` if it is the first or the last
     /// and ends are doubled.
-    fn of_end(&self, value: Expr, position: &Expr, factor: f64) -> Expr {
+    fn of_end(&self, value: Expr, position: Expr, factor: f64) -> Expr {
         if !self.options.doubled_ends {
             return value;
         }
-        let is_first = position.clone().eq_(self.parity.into());
-        let is_end = is_first.or(position.clone().eq_(self.end() - 1));
+        let is_first = position.eq_(self.parity);
+        let is_end = is_first.or(position.eq_(self.end() - 1));
         value * is_end.select(self.arith.number(factor), self.arith.number(1.0))
     }
 
     /// Stores the steps' result of type `work` for a position inside the signal. Forward: to the position's band;
     /// inverse: to the signal.
-    pub fn store(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, value: Expr) {
-        let v = self.stored(value, &position);
-        let parity = Expr::from(self.parity);
+    pub fn store(&self, b: &mut Builder, image: &Image, line: Expr, position: Expr, value: Expr) {
+        let v = self.stored(value, position);
+        let parity = self.parity;
         match self.options.direction {
             Direction::Forward => b.if_else(
-                is_even(position.clone()),
-                |b| self.put(b, self.low, image.low, line, (position.clone() >> 1) - parity, v.clone()),
-                |b| self.put(b, self.high, image.high, line, position.clone() >> 1, v.clone()),
+                is_even(position),
+                |b| self.put(b, self.low, image.low, line, (position >> 1) - parity, v),
+                |b| self.put(b, self.high, image.high, line, position >> 1, v),
             ),
             Direction::Inverse => self.put(b, self.signal, image.signal, line, position - parity, v),
         }
     }
 
     /// [`Pass::store`] for the n-th sample of a phase in the signal.
-    pub fn store_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, value: Expr) {
-        let v = self.stored(value, &(self.place(phase, n.clone()) + Expr::from(self.parity)));
+    pub fn store_nth(&self, b: &mut Builder, image: &Image, line: Expr, phase: Phase, n: Expr, value: Expr) {
+        let v = self.stored(value, self.place(phase, n) + self.parity);
         match (self.options.direction, phase) {
             (Direction::Forward, Phase::Even) => self.put(b, self.low, image.low, line, n, v),
             (Direction::Forward, Phase::Odd) => self.put(b, self.high, image.high, line, n, v),
@@ -242,13 +241,13 @@ impl Pass {
         }
     }
 
-    fn put(&self, b: &mut Builder, array: Array, base: LocalId, line: &Expr, i: Expr, value: Expr) {
+    fn put(&self, b: &mut Builder, array: Array, base: LocalId, line: Expr, i: Expr, value: Expr) {
         let index = self.index(array, base, line, i);
         b.store(Space::Global(array.pointer), index, value);
     }
 
     /// A result of type `work`, converted for memory.
-    fn stored(&self, value: Expr, position: &Expr) -> Expr {
+    fn stored(&self, value: Expr, position: Expr) -> Expr {
         let scalar = match self.options.direction {
             Direction::Forward => self.low.scalar,
             Direction::Inverse => self.signal.scalar,
@@ -259,10 +258,10 @@ impl Pass {
     /// The position inside the signal that serves a read at `position` by reflection or repetition. Other rules leave
     /// the position unchanged: they serve by phase ([`Pass::serve_index`]) or not at all.
     pub fn serve(&self, position: Expr) -> Expr {
-        let (parity, length) = (Expr::from(self.parity), Expr::from(self.length));
+        let (parity, length) = (self.parity, self.length);
         match self.options.boundary {
-            Boundary::WholeSymmetric => Expr::Mirror(Box::new(position - parity.clone()), Box::new(length)) + parity,
-            Boundary::Periodic => Expr::Wrap(Box::new(position - parity.clone()), Box::new(length)) + parity,
+            Boundary::WholeSymmetric => Expr::mirror(position - parity, length) + parity,
+            Boundary::Periodic => Expr::wrap(position - parity, length) + parity,
             _ => position,
         }
     }
@@ -301,14 +300,14 @@ impl Pass {
             (Boundary::Zero, _) => {
                 let index = b.let_("i", Scalar::I32, k);
                 let value = b.let_("x", arith.work, arith.zero());
-                let i = || Expr::from(index);
-                b.if_(i().ge(self.first_index(phase)).and(i().le(self.last_index(phase))), |b| {
-                    fetch(b, i(), Place::Local(value));
+                let i = index;
+                b.if_(i.ge(self.first_index(phase)).and(i.le(self.last_index(phase))), |b| {
+                    fetch(b, Expr::from(i), Place::Local(value));
                 });
                 value.into()
             }
             (_, Some(border)) => {
-                let index = b.let_("i", Scalar::I32, Expr::from(border).select(self.serve_index(phase, k.clone()), k));
+                let index = b.let_("i", Scalar::I32, border.select(self.serve_index(phase, k), k));
                 let value = b.declare("x", arith.work);
                 fetch(b, index.into(), Place::Local(value));
                 value.into()
@@ -331,7 +330,7 @@ impl Pass {
 
     /// Largest k of a phase with a sample.
     pub fn last_index(&self, phase: Phase) -> Expr {
-        let last = Expr::from(self.parity) + Expr::from(self.length) - 1;
+        let last = self.parity + self.length - 1;
         (last - phase.parity() as i32) >> 1
     }
 }

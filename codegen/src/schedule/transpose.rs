@@ -27,36 +27,33 @@ pub fn kernel(sample: Scalar) -> Kernel {
     let batch = b.scalar("batch", Scalar::I32, "number of images");
     let tile = b.shared("tile", sample, ((TILE + 1) * TILE) as u32);
 
-    let across = b.let_("across", Scalar::I32, (Expr::from(width) + (TILE - 1)) / TILE);
-    let [x0, y0] = [
-        ("x0", Expr::from(Builtin::BlockX) % Expr::from(across) * TILE),
-        ("y0", Expr::from(Builtin::BlockX) / Expr::from(across) * TILE),
-    ]
-    .map(|(name, value)| b.let_(name, Scalar::I32, value));
+    let across = b.let_("across", Scalar::I32, (width + (TILE - 1)) / TILE);
+    let [x0, y0] = [("x0", Builtin::BlockX % across * TILE), ("y0", Builtin::BlockX / across * TILE)]
+        .map(|(name, value)| b.let_(name, Scalar::I32, value));
     let wide = |e: Expr| e.cast(Scalar::I64);
-    let thread = || Expr::from(Builtin::ThreadX);
+    let thread = Expr::from(Builtin::ThreadX);
     b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
-        let base = |stride| wide(image.clone()) * Expr::from(stride);
+        let base = |stride| wide(image) * stride;
         b.for_("y", Builtin::ThreadY, TILE, THREADS_Y, |b, y| {
-            let (column, row) = (Expr::from(x0) + thread(), Expr::from(y0) + y.clone());
-            b.if_(column.clone().lt(width.into()).and(row.clone().lt(height.into())), |b| {
-                let at = base(src_stride) + wide(row) * Expr::from(src_pitch) + wide(column);
+            let (column, row) = (x0 + thread, y0 + y);
+            b.if_(column.lt(width).and(row.lt(height)), |b| {
+                let at = base(src_stride) + wide(row) * src_pitch + wide(column);
                 let sample = b.load_new("sample", sample, Space::Global(src), at);
-                b.store(Space::Shared(tile), y * (TILE + 1) + thread(), sample);
+                b.store(Space::Shared(tile), y * (TILE + 1) + thread, sample);
             });
         });
         b.barrier();
         b.for_("y", Builtin::ThreadY, TILE, THREADS_Y, |b, y| {
-            let (column, row) = (Expr::from(y0) + thread(), Expr::from(x0) + y.clone());
-            b.if_(column.clone().lt(height.into()).and(row.clone().lt(width.into())), |b| {
-                let sample = b.load_new("sample", sample, Space::Shared(tile), thread() * (TILE + 1) + y);
-                let at = base(dst_stride) + wide(row) * Expr::from(dst_pitch) + wide(column);
+            let (column, row) = (y0 + thread, x0 + y);
+            b.if_(column.lt(height).and(row.lt(width)), |b| {
+                let sample = b.load_new("sample", sample, Space::Shared(tile), thread * (TILE + 1) + y);
+                let at = base(dst_stride) + wide(row) * dst_pitch + wide(column);
                 b.store(Space::Global(dst), at, sample);
             });
         });
         b.barrier();
     });
-    let tiles = |n| ((Expr::from(n) + (TILE - 1)) / TILE).cast(Scalar::I64);
-    let grid = [tiles(width) * tiles(height), 1.into(), Expr::from(batch).min(Expr::i32(65535))];
+    let tiles = |n: Expr| ((n + (TILE - 1)) / TILE).cast(Scalar::I64);
+    let grid = [tiles(width.into()) * tiles(height.into()), 1.into(), batch.min(Expr::i32(65535))];
     builder.finish(Launch { block: [TILE as u32, THREADS_Y as u32, 1], grid })
 }

@@ -110,25 +110,25 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     let cells = b.shared("window", arith.work, cells as u32);
 
     let (columns, chunk) = (shape.columns as i32, shape.chunk as i32);
-    let slabs = b.let_("slabs", Scalar::I32, (Expr::from(pass.lines) + (columns - 1)) / columns);
-    let column = Expr::from(Builtin::BlockX) % Expr::from(slabs) * columns + Expr::from(Builtin::ThreadX);
+    let slabs = b.let_("slabs", Scalar::I32, (pass.lines + (columns - 1)) / columns);
+    let column = Builtin::BlockX % slabs * columns + Builtin::ThreadX;
     let column = b.let_("column", Scalar::I32, column);
-    let active = b.let_("active", Scalar::Bool, Expr::from(column).lt(pass.lines.into()));
-    let start = b.let_("chunk_start", Scalar::I32, Expr::from(Builtin::BlockX) / Expr::from(slabs) * chunk);
-    let end = b.let_("end", Scalar::I32, Expr::from(pass.parity) + Expr::from(pass.length));
-    let stop = b.let_("chunk_stop", Scalar::I32, (Expr::from(start) + chunk).min(end.into()));
+    let active = b.let_("active", Scalar::Bool, column.lt(pass.lines));
+    let start = b.let_("chunk_start", Scalar::I32, Builtin::BlockX / slabs * chunk);
+    let end = b.let_("end", Scalar::I32, pass.parity + pass.length);
+    let stop = b.let_("chunk_stop", Scalar::I32, (start + chunk).min(end));
     let above = (window.top + window.overlap) as i32;
     // The window starts far enough above the chunk to include the halo.
     let lead = (halo.before as i32 - above).max(0);
     let lead = lead + lead % 2;
     let periodic = options.boundary == Boundary::Periodic;
     let front0 = if lead == 0 {
-        Expr::from(start)
+        start.into()
     } else if periodic {
-        Expr::from(start) - lead
+        start - lead
     } else {
         // No rows exist above the first chunk.
-        Expr::from(start).eq_(0.into()).select(0.into(), Expr::from(start) - lead)
+        start.eq_(0).select(0, start - lead)
     };
     let front0 = b.let_("first_front", Scalar::I32, front0);
     let slab =
@@ -136,28 +136,28 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
 
     pass.for_each_image(b, |b, image| {
         let front = b.let_("front", Scalar::I32, front0);
-        b.while_((Expr::from(front) - window.overlap as i32).lt(stop.into()), |b| {
+        b.while_((front - window.overlap as i32).lt(stop), |b| {
             let border = pass.mirrors().then(|| {
-                let starts = (Expr::from(front) - above).lt(pass.parity.into());
-                let ends = (Expr::from(front) + (shape.height as i32 + window.bottom as i32)).gt(end.into());
+                let starts = (front - above).lt(pass.parity);
+                let ends = (front + (shape.height as i32 + window.bottom as i32)).gt(end);
                 b.let_("border", Scalar::Bool, starts.or(ends))
             });
             slab.load(b, &image, front, front0);
             b.barrier();
-            b.if_(Expr::from(pass.length).gt(1.into()), |b| {
+            b.if_(pass.length.gt(1), |b| {
                 for step in steps.iter().enumerate() {
                     slab.step(b, step, front, front0, border);
                 }
             });
             slab.store(b, &image, front, stop);
             slab.slide(b, front);
-            b.set(Place::Local(front), Expr::from(front) + shape.height as i32);
+            b.set(front, front + shape.height as i32);
             b.barrier();
         });
     });
 
-    let slabs = ((Expr::from(pass.lines) + (columns - 1)) / columns).cast(Scalar::I64);
-    let chunks = (Expr::from(pass.parity) + Expr::from(pass.length) + (chunk - 1)) / chunk;
+    let slabs = ((pass.lines + (columns - 1)) / columns).cast(Scalar::I64);
+    let chunks = (pass.parity + pass.length + (chunk - 1)) / chunk;
     let grid = [slabs * chunks.cast(Scalar::I64), 1.into(), pass.grid_z()];
     let mut kernel = builder.finish(Launch { block: [shape.columns, shape.threads_y, 1], grid });
     kernel.min_blocks = resident(&steps);
@@ -183,36 +183,36 @@ struct Slab<'a> {
 impl Slab<'_> {
     /// Runs `body` for the thread's rows among `from..to` (positions).
     fn rows(&self, b: &mut Builder, from: Expr, to: Expr, step: i32, body: impl FnOnce(&mut Builder, Expr)) {
-        let from = from + Expr::from(Builtin::ThreadY) * step;
+        let from = from + Builtin::ThreadY * step;
         b.if_(self.active, |b| b.for_("row", from, to, self.shape.threads_y as i32 * step, body));
     }
 
     /// Element of a row of the window.
     fn cell(&self, front: LocalId, position: Expr) -> Expr {
-        (position - Expr::from(front) + self.above) * self.shape.columns as i32 + Expr::from(Builtin::ThreadX)
+        (position - front + self.above) * self.shape.columns as i32 + Builtin::ThreadX
     }
 
     /// Restricts rows to those inside the signal, unless it is extended periodically.
     fn clip(&self, from: Expr, to: Expr) -> (Expr, Expr) {
         match self.pass.periodic() {
             true => (from, to),
-            false => (from.max(self.pass.parity.into()), to.min(self.end.into())),
+            false => (from.max(self.pass.parity), to.min(self.end)),
         }
     }
 
     fn load(&self, b: &mut Builder, image: &Image, front: LocalId, front0: LocalId) {
         b.comment("load: the whole window at first, then only new rows");
-        let fresh = Expr::from(front) + self.window.bottom as i32;
-        let from = Expr::from(front).eq_(front0.into()).select(Expr::from(front) - self.above, fresh);
-        let to = Expr::from(front) + (self.shape.height as i32 + self.window.bottom as i32);
+        let fresh = front + self.window.bottom as i32;
+        let from = front.eq_(front0).select(front - self.above, fresh);
+        let to = front + (self.shape.height as i32 + self.window.bottom as i32);
         let (from, to) = self.clip(from, to);
         self.rows(b, from, to, 1, |b, row| {
             let sample = b.declare("sample", self.arith.work);
             let served = match self.pass.periodic() {
-                true => b.let_("served", Scalar::I32, self.pass.serve(row.clone())).into(),
-                false => row.clone(),
+                true => b.let_("served", Scalar::I32, self.pass.serve(row)).into(),
+                false => row,
             };
-            self.pass.load(b, image, &self.column.into(), served, Place::Local(sample));
+            self.pass.load(b, image, self.column.into(), served, Place::Local(sample));
             b.store(Space::Shared(self.cells), self.cell(front, row), sample);
         });
     }
@@ -235,16 +235,16 @@ impl Slab<'_> {
         };
         b.comment(format!("{}{behind}", crate::describe::step(step)));
         // The first window of a chunk goes back as far as later steps need, before the lags set in.
-        let first = Expr::from(front).eq_(front0.into());
-        let from = first.select(Expr::from(self.start) - before, Expr::from(front) - lag);
-        let (from, to) = self.clip(from, Expr::from(front) + (self.shape.height as i32 - lag));
+        let first = front.eq_(front0);
+        let from = first.select(self.start - before, front - lag);
+        let (from, to) = self.clip(from, front + (self.shape.height as i32 - lag));
         // The first row of the target's phase at or after `from`.
         let from = if p == 0 { ((from + 1) >> 1) << 1 } else { ((from >> 1) << 1) + 1 };
         let lift = |b: &mut Builder, row: Expr| {
-            let cell = b.let_("cell", Scalar::I32, self.cell(front, row.clone()));
+            let cell = b.let_("cell", Scalar::I32, self.cell(front, row));
             let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.cells), cell);
             let mut read = |offset: i32| {
-                let k = (row.clone() >> 1) + offset;
+                let k = (row >> 1) + offset;
                 self.pass.read(b, self.arith, target.other(), k, border, |b, k, place| {
                     let position = (k << 1) + (1 - p);
                     b.load(place, Space::Shared(self.cells), self.cell(front, position), 1, Default::default());
@@ -259,13 +259,13 @@ impl Slab<'_> {
 
     fn store(&self, b: &mut Builder, image: &Image, front: LocalId, stop: LocalId) {
         b.comment("store the finished rows");
-        let done = Expr::from(front) - self.window.overlap as i32;
-        let from = done.clone().max(self.start.into()).max(self.pass.parity.into());
-        let to = (done + self.shape.height as i32).min(stop.into());
+        let done = front - self.window.overlap as i32;
+        let from = done.max(self.start).max(self.pass.parity);
+        let to = (done + self.shape.height as i32).min(stop);
         self.rows(b, from, to, 1, |b, row| {
-            let cell = self.cell(front, row.clone());
+            let cell = self.cell(front, row);
             let value = b.load_new("result", self.arith.work, Space::Shared(self.cells), cell);
-            self.pass.store(b, image, &self.column.into(), row, value.into());
+            self.pass.store(b, image, self.column.into(), row, value.into());
         });
     }
 
@@ -276,13 +276,13 @@ impl Slab<'_> {
         }
         b.barrier();
         b.comment("slide: move up the rows that the next window needs");
-        let from = Expr::from(front) + (self.shape.height as i32 - self.above);
-        let (from, to) = self.clip(from.clone(), from + kept);
+        let from = front + (self.shape.height as i32 - self.above);
+        let (from, to) = self.clip(from, from + kept);
         self.rows(b, from, to, 1, |b, row| {
             let cell = b.let_("cell", Scalar::I32, self.cell(front, row));
             let value = b.load_new("kept", self.arith.work, Space::Shared(self.cells), cell);
             let up = (self.shape.height * self.shape.columns) as i32;
-            b.store(Space::Shared(self.cells), Expr::from(cell) - up, value);
+            b.store(Space::Shared(self.cells), cell - up, value);
         });
     }
 }

@@ -47,57 +47,57 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     let pass = Pass::declare(b, options, sides, arith, Along::Column);
     let cells = b.shared("window", arith.work, (rows * COLUMNS) as u32);
     let line = part.line(&pass, options);
-    let own = Expr::from(Builtin::BlockX) * COLUMNS + Expr::from(Builtin::ThreadX);
+    let own = Builtin::BlockX * COLUMNS + Builtin::ThreadX;
     let column = b.let_("column", Scalar::I32, own);
-    let active = b.let_("active", Scalar::Bool, Expr::from(column).lt(pass.lines.into()));
-    let y = || Expr::from(Builtin::ThreadY);
-    let cell = |row: Expr| row * COLUMNS + Expr::from(Builtin::ThreadX);
+    let active = b.let_("active", Scalar::Bool, column.lt(pass.lines));
+    let y = Expr::from(Builtin::ThreadY);
+    let cell = |row: Expr| row * COLUMNS + Builtin::ThreadX;
 
     pass.for_each_image(b, |b, image| {
         let window = b.let_("window_pair", Scalar::I32, 0);
-        b.while_(Expr::from(window).lt(pass.pairs()), |b| {
+        b.while_(window.lt(pass.pairs()), |b| {
             b.comment("load: the whole window at first, then only new rows");
             // Counted from the first row of the window's storage.
-            let fresh = Expr::from(window).eq_(0.into()).select(above.into(), (above + kept).into());
-            let top = (Expr::from(window) << 1) - (before + above);
+            let fresh = window.eq_(0).select(above, above + kept);
+            let top = (window << 1) - (before + above);
             let top = b.let_("top", Scalar::I32, top);
             b.if_(active, |b| {
-                b.for_("row", fresh + y(), above + height + kept, THREADS_Y, |b, row| {
-                    let position = b.let_("position", Scalar::I32, Expr::from(top) + row.clone());
-                    let inside = Expr::from(position).ge(pass.parity.into());
-                    let inside = inside.and(Expr::from(position).lt(pass.end()));
+                b.for_("row", fresh + y, above + height + kept, THREADS_Y, |b, row| {
+                    let position = b.let_("position", Scalar::I32, top + row);
+                    let inside = position.ge(pass.parity);
+                    let inside = inside.and(position.lt(pass.end()));
                     b.if_(!inside, |b| {
                         let served = served(&line, &pass, position.into());
-                        b.set(Place::Local(position), served);
+                        b.set(position, served);
                     });
                     let sample = b.declare("sample", arith.work);
-                    pass.load(b, &image, &column.into(), position.into(), Place::Local(sample));
+                    pass.load(b, &image, column.into(), position.into(), Place::Local(sample));
                     b.store(Space::Shared(cells), cell(row), sample);
                 });
             });
             b.barrier();
-            let first = b.let_("first_pair", Scalar::I32, Expr::from(window) + y() * pairs);
-            let has_results = Expr::from(active).and(Expr::from(first).lt(pass.pairs()));
+            let first = b.let_("first_pair", Scalar::I32, window + y * pairs);
+            let has_results = active.and(first.lt(pass.pairs()));
             let has_results = b.let_("has_results", Scalar::Bool, has_results);
             b.if_(has_results, |b| {
-                let at = |phase: Phase, k: i32| cell(y() * (2 * pairs) + (2 * k + phase.parity() as i32));
+                let at = |phase: Phase, k: i32| cell(y * (2 * pairs) + (2 * k + phase.parity() as i32));
                 let results = part.results(b, (&line, &pass), first.into(), (cells, &at));
                 for (k, pair) in (0..).zip(results) {
                     for (phase, value) in PHASES.into_iter().zip(pair) {
-                        let position = ((Expr::from(first) + k) << 1) + phase.parity() as i32;
-                        let inside = position.clone().ge(pass.parity.into()).and(position.clone().lt(pass.end()));
-                        b.if_(inside, |b| pass.store(b, &image, &column.into(), position, value));
+                        let position = ((first + k) << 1) + phase.parity() as i32;
+                        let inside = position.ge(pass.parity).and(position.lt(pass.end()));
+                        b.if_(inside, |b| pass.store(b, &image, column.into(), position, value));
                     }
                 }
             });
             b.barrier();
             slide(b, active, (above, height, kept), (cells, arith.work), &cell);
             b.barrier();
-            b.set(Place::Local(window), Expr::from(window) + height / 2);
+            b.set(window, window + height / 2);
         });
         b.barrier();
     });
-    let strips = (Expr::from(pass.lines) + (COLUMNS - 1)) / COLUMNS;
+    let strips = (pass.lines + (COLUMNS - 1)) / COLUMNS;
     let grid = [strips.cast(Scalar::I64), 1.into(), pass.grid_z()];
     Ok(builder.finish(Launch { block: [COLUMNS as u32, THREADS_Y as u32, 1], grid }))
 }
@@ -112,8 +112,8 @@ fn slide(
 ) {
     b.comment("slide: move up the rows that the next window needs");
     b.if_(active, |b| {
-        b.for_("row", Expr::from(above) + Expr::from(Builtin::ThreadY), above + kept, THREADS_Y, |b, row| {
-            let value = b.load_new("kept", scalar, Space::Shared(cells), cell(row.clone() + height));
+        b.for_("row", Expr::from(above) + Builtin::ThreadY, above + kept, THREADS_Y, |b, row| {
+            let value = b.load_new("kept", scalar, Space::Shared(cells), cell(row + height));
             b.store(Space::Shared(cells), cell(row), value);
         });
     });

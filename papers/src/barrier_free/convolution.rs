@@ -17,7 +17,7 @@
 
 use super::{Part, Work};
 use lifting_codegen::ir::build::Builder;
-use lifting_codegen::ir::{Expr, Kernel, Literal, LocalId, Place, Scalar, SharedId, Space};
+use lifting_codegen::ir::{Expr, Kernel, Literal, LocalId, Scalar, SharedId, Space};
 use lifting_codegen::schedule::level::{Border, PHASES};
 use lifting_codegen::schedule::{Along, Arithmetic, AxisSchedule, Options, Pass, ScheduleError, Sides};
 use lifting_codegen::window::Halo;
@@ -115,18 +115,18 @@ impl Part {
             })
             .collect();
         let sample = |phase: Phase, k: i32| samples[k as usize][phase as usize].expect("what results need is loaded");
-        let lone = Expr::from(pass.length).eq_(1.into());
+        let lone = pass.length.eq_(1);
         let result = |b: &mut Builder, phase: Phase, k: i32| {
             let mut sum = None;
             for (of, n, weight) in filters.of(phase) {
                 let product = self.weight(weight) * Expr::from(sample(of, k + n));
                 match sum {
                     None => sum = Some(b.let_("sum", self.arith.work, product)),
-                    Some(sum) => b.set(Place::Local(sum), Expr::from(sum) + product),
+                    Some(sum) => b.set(sum, sum + product),
                 }
             }
             let sum = sum.map_or(self.arith.zero(), Expr::from);
-            lone.clone().select(sample(phase, k).into(), sum)
+            lone.select(sample(phase, k), sum)
         };
         (before..before + self.pairs).map(|k| PHASES.map(|phase| result(b, phase, k))).collect()
     }

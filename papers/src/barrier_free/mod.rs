@@ -191,13 +191,13 @@ impl Part {
                 }
             }
         }
-        b.if_(Expr::from(pass.length).gt(1.into()), |b| slab.lift(b));
+        b.if_(pass.length.gt(1), |b| slab.lift(b));
         slab
     }
 }
 
 /// The position inside the line that serves a position outside; in a line of one sample, its only position.
 fn served(line: &Held, pass: &Pass, position: Expr) -> Expr {
-    let last = Expr::from(pass.length) - 1;
-    line.serve_position(1, position).max(0.into()).min(last) + Expr::from(pass.parity)
+    let last = pass.length - 1;
+    line.serve_position(1, position).max(0).min(last) + pass.parity
 }

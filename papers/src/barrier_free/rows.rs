@@ -18,7 +18,7 @@ const THREADS: i32 = 256;
 
 /// Element of sample `k`, gaps counted.
 fn spread(k: Expr) -> Expr {
-    k.clone() + (k >> 5)
+    k + (k >> 5)
 }
 
 /// Writes the pass kernel.
@@ -53,22 +53,22 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
         let slices = (pass.pairs() + (slice - 1)) / slice;
         b.for_("slice", 0, slices, 1, |b, turn| {
             let first = b.let_("first_pair", Scalar::I32, turn * slice);
-            let origin = b.let_("origin", Scalar::I32, (Expr::from(first) - before) << 1);
+            let origin = b.let_("origin", Scalar::I32, (first - before) << 1);
             b.comment("load: even samples first, then odd samples");
             b.for_("x", thread(), 2 * held, THREADS, |b, x| {
-                let position = b.let_("position", Scalar::I32, Expr::from(origin) + x.clone());
-                let inside = Expr::from(position).ge(pass.parity.into()).and(Expr::from(position).lt(pass.end()));
+                let position = b.let_("position", Scalar::I32, origin + x);
+                let inside = position.ge(pass.parity).and(position.lt(pass.end()));
                 b.if_(!inside, |b| {
                     let served = served(&line, &pass, position.into());
-                    b.set(Place::Local(position), served);
+                    b.set(position, served);
                 });
                 let sample = b.declare("sample", arith.work);
-                pass.load(b, &image, &index, position.into(), Place::Local(sample));
-                b.store(Space::Shared(row), slot(x.clone().and(1.into()), x >> 1, phase_len), sample);
+                pass.load(b, &image, index, position.into(), Place::Local(sample));
+                b.store(Space::Shared(row), slot(x.and(1), x >> 1, phase_len), sample);
             });
             b.barrier();
-            let own = b.let_("own_pair", Scalar::I32, Expr::from(first) + thread() * pairs);
-            b.if_(Expr::from(own).lt(pass.pairs()), |b| {
+            let own = b.let_("own_pair", Scalar::I32, first + thread() * pairs);
+            b.if_(own.lt(pass.pairs()), |b| {
                 let at = |phase: Phase, k: i32| slot((phase.parity() as i32).into(), thread() * pairs + k, phase_len);
                 let results = part.results(b, (&line, &pass), own.into(), (row, &at));
                 for (k, pair) in (0..).zip(results) {
@@ -87,23 +87,23 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
                 // Forward: the first half of the threads' turns writes low, the second high.
                 let (phase, k) = match options.direction {
                     Direction::Forward => {
-                        let high = x.clone().ge(slice.into());
-                        let k = high.clone().select(x.clone() - slice, x);
-                        (high.select(1.into(), 0.into()), k)
+                        let high = x.ge(slice);
+                        let k = high.select(x - slice, x);
+                        (high.select(1, 0), k)
                     }
-                    Direction::Inverse => (x.clone().and(1.into()), x >> 1),
+                    Direction::Inverse => (x.and(1), x >> 1),
                 };
-                let position = ((Expr::from(first) + k.clone()) << 1) + phase.clone();
+                let position = ((first + k) << 1) + phase;
                 let position = b.let_("position", Scalar::I32, position);
-                let inside = Expr::from(position).ge(pass.parity.into()).and(Expr::from(position).lt(pass.end()));
+                let inside = position.ge(pass.parity).and(position.lt(pass.end()));
                 b.if_(inside, |b| {
                     let value = b.load_new("result", arith.work, Space::Shared(done), slot(phase, k, result_len));
-                    pass.store(b, &image, &index, position.into(), value.into());
+                    pass.store(b, &image, index, position.into(), value.into());
                 });
             });
         });
         b.barrier();
     });
-    let grid = [Expr::from(pass.lines).cast(Scalar::I64), 1.into(), pass.grid_z()];
+    let grid = [pass.lines.cast(Scalar::I64), 1.into(), pass.grid_z()];
     Ok(builder.finish(Launch { block: [THREADS as u32, 1, 1], grid }))
 }

@@ -99,7 +99,7 @@ fn write(fit: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     // Every step reads samples beyond a border from inside the tile.
     let held = params.held(options, arith, Border::Extend, 1, false);
     let cells = b.shared("tile", arith.work, (side + 1) * (side + 1));
-    let offsets = params.offsets(b, &Builtin::BlockX.into());
+    let offsets = params.offsets(b, Builtin::BlockX.into());
     let tile = Tile { fit, params: &params, held, cells, offsets };
     let axes = if order.across_first(options.direction) { [Axis::X, Axis::Y] } else { [Axis::Y, Axis::X] };
     tile.each_sample(b, &|b, space, index, cell| {
@@ -138,8 +138,8 @@ impl Tile<'_> {
     /// Index in an array (0: signal, 1: ll, 2: the other bands) of a row and a column.
     fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
         let pitch = [self.params.signal_pitch, self.params.band_pitches[0], self.params.band_pitches[1]][array];
-        let row = row.cast(Scalar::I64) * Expr::from(pitch);
-        Expr::from(self.offsets[array]) + row + column.cast(Scalar::I64)
+        let row = row.cast(Scalar::I64) * pitch;
+        self.offsets[array] + row + column.cast(Scalar::I64)
     }
 
     /// Runs `each` for every sample that the kernel reads, with its element in shared memory.
@@ -160,11 +160,11 @@ impl Tile<'_> {
 
     fn each_of_signal(&self, b: &mut Builder, each: Each) {
         let step = self.fit.threads()[1] as i32;
-        let x = || Expr::from(Builtin::ThreadX);
-        b.if_(x().lt(self.held.length(0)), |b| {
+        let x = Expr::from(Builtin::ThreadX);
+        b.if_(x.lt(self.held.length(0)), |b| {
             b.for_("y", Builtin::ThreadY, self.held.length(1), step, |b, y| {
-                let cell = self.cell(x() + self.held.start(0), y.clone() + self.held.start(1));
-                each(b, Space::Global(self.params.signal), self.index(0, y, x()), cell);
+                let cell = self.cell(x + self.held.start(0), y + self.held.start(1));
+                each(b, Space::Global(self.params.signal), self.index(0, y, x), cell);
             });
         });
     }
@@ -179,17 +179,17 @@ impl Tile<'_> {
             let count =
                 |axis: usize, phase: Phase| self.held.last_index(axis, phase) - self.held.first_index(axis, phase) + 1;
             b.for_("y", Builtin::ThreadY, count(1, rows), step, |b, y| {
-                let high = b.let_("high", Scalar::Bool, Expr::from(Builtin::ThreadX).ge(half.into()));
-                let k0 = Expr::from(high).select(Expr::from(Builtin::ThreadX) - half, Builtin::ThreadX.into());
+                let high = b.let_("high", Scalar::Bool, Builtin::ThreadX.ge(half));
+                let k0 = high.select(Builtin::ThreadX - half, Builtin::ThreadX);
                 b.for_("x", k0, turns, half, |b, x| {
                     let one = |b: &mut Builder, columns: Phase| {
-                        b.if_(x.clone().lt(count(0, columns)), |b| {
+                        b.if_(x.lt(count(0, columns)), |b| {
                             let band = 2 * rows.parity() as usize + columns.parity() as usize;
                             let at = |axis: usize, phase: Phase, n: Expr| {
                                 ((n + self.held.first_index(axis, phase)) << 1) + phase.parity() as i32
                             };
-                            let cell = self.cell(at(0, columns, x.clone()), at(1, rows, y.clone()));
-                            let index = self.index(1 + band.min(1), y.clone(), x.clone());
+                            let cell = self.cell(at(0, columns, x), at(1, rows, y));
+                            let index = self.index(1 + band.min(1), y, x);
                             each(b, Space::Global(self.params.bands[band]), index, cell);
                         });
                     };
@@ -207,7 +207,7 @@ impl Tile<'_> {
             Action::Step(step) => lifting_codegen::describe::step(step),
             Action::Stage(stage) => lifting_codegen::describe::stage(stage),
         });
-        let line = b.let_("line", Scalar::I32, self.held.start(other) + Expr::from(Builtin::ThreadX));
+        let line = b.let_("line", Scalar::I32, self.held.start(other) + Builtin::ThreadX);
         let cell = |phase: Phase, k: Expr| {
             let position = (k << 1) + phase.parity() as i32;
             if axis == Axis::X { self.cell(position, line.into()) } else { self.cell(line.into(), position) }
@@ -217,18 +217,18 @@ impl Tile<'_> {
             Action::Stage(stage) => (stage.first, self.held.last_index(along, stage.first)),
         };
         debug_assert!(across >= 2 && down >= 1);
-        b.if_(Expr::from(line).lt(self.held.end(other)), |b| {
-            let first = self.held.first_index(along, target) + Expr::from(Builtin::ThreadY);
+        b.if_(line.lt(self.held.end(other)), |b| {
+            let first = self.held.first_index(along, target) + Builtin::ThreadY;
             b.for_("k", first, last + 1, down, |b, k| match action {
                 Action::Step(step) => {
-                    let to = b.let_("to", Scalar::I32, cell(target, k.clone()));
+                    let to = b.let_("to", Scalar::I32, cell(target, k));
                     let old = self.load(b, target.name(), to.into());
-                    let mut read = |offset: i32| self.read(b, (along, target.other()), k.clone() + offset, &cell);
+                    let mut read = |offset: i32| self.read(b, (along, target.other()), k + offset, &cell);
                     let value = step_value(step, self.fit.arith, old, &mut read);
                     b.store(Space::Shared(self.cells), to, value);
                 }
                 Action::Stage(stage) => {
-                    let served = self.held.serve(along, stage.first.other(), k.clone() + stage.offset());
+                    let served = self.held.serve(along, stage.first.other(), k + stage.offset());
                     let places = [cell(stage.first, k), cell(stage.first.other(), served)];
                     let places = places.map(|at| b.let_("at", Scalar::I32, at));
                     let pair = places.map(|at| {
@@ -237,7 +237,7 @@ impl Tile<'_> {
                     });
                     let [u, v] = pair.each_ref().map(|place| Expr::from(place.local()));
                     let values = pair_values(stage, self.fit.arith, u, v);
-                    set_pair(b, self.fit.arith, pair.clone(), values);
+                    set_pair(b, self.fit.arith, pair, values);
                     for (at, place) in places.into_iter().zip(&pair) {
                         b.store(Space::Shared(self.cells), at, place.local());
                     }
@@ -264,13 +264,13 @@ impl Tile<'_> {
         if self.fit.options.boundary == Boundary::Zero {
             let value = b.let_("x", self.fit.arith.work, self.fit.arith.zero());
             b.if_(exists, |b| {
-                b.load(Place::Local(value), Space::Shared(self.cells), cell(phase, index.into()), 1, Cache::Default);
+                b.load(value, Space::Shared(self.cells), cell(phase, index.into()), 1, Cache::Default);
             });
             return value.into();
         }
         b.if_(!exists, |b| {
             let served = self.held.serve(along, phase, index.into());
-            b.set(Place::Local(index), served);
+            b.set(index, served);
         });
         self.load(b, "x", cell(phase, index.into()))
     }

@@ -31,7 +31,7 @@ fn cells(kernel: &mut Kernel, scalar: Scalar) -> SharedId {
 
 fn walk(kernel: &mut Kernel, body: &mut Vec<Stmt>) {
     let warp = kernel.warp as i32;
-    let lane_at = || Expr::from(Builtin::ThreadX);
+    let lane_at = Expr::from(Builtin::ThreadX);
     for mut stmt in std::mem::take(body) {
         stmt.each_body_mut(&mut |body| walk(kernel, body));
         let Stmt::Shuffle { dst, src, lane } = stmt else {
@@ -44,18 +44,18 @@ fn walk(kernel: &mut Kernel, body: &mut Vec<Stmt>) {
             // A lane whose source is outside the warp receives its own value.
             Lane::Up(n) => {
                 let n = n as i32;
-                lane_at().lt(n.into()).select(lane_at(), lane_at() - n)
+                lane_at.lt(n).select(lane_at, lane_at - n)
             }
             Lane::Down(n) => {
                 let n = n as i32;
-                lane_at().ge((warp - n).into()).select(lane_at(), lane_at() + n)
+                lane_at.ge(warp - n).select(lane_at, lane_at + n)
             }
-            Lane::Xor(n) => Expr::binary(lifting_codegen::ir::BinOp::Xor, lane_at(), Expr::i32(n.into())),
-            Lane::Index(index) => index.and((warp - 1).into()),
+            Lane::Xor(n) => Expr::binary(lifting_codegen::ir::BinOp::Xor, lane_at, Expr::i32(n.into())),
+            Lane::Index(index) => index.and(warp - 1),
         };
-        let first = || Expr::from(Builtin::ThreadY) * warp;
-        let store = Stmt::Store { space: shared, index: first() + lane_at(), values: vec![src], cache: Cache::Default };
-        let load = Stmt::Load { dst, space: shared, index: first() + source, lanes: 1, cache: Cache::Default };
+        let first = Builtin::ThreadY * warp;
+        let store = Stmt::Store { space: shared, index: first + lane_at, values: vec![src], cache: Cache::Default };
+        let load = Stmt::Load { dst, space: shared, index: first + source, lanes: 1, cache: Cache::Default };
         body.extend([store, Stmt::SyncWarp, load, Stmt::SyncWarp]);
     }
 }

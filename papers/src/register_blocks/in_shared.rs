@@ -45,7 +45,7 @@ pub fn in_shared(mut kernel: Kernel) -> Kernel {
 impl Moved {
     /// Index of a thread's element in shared memory.
     fn at(&self, index: Expr) -> Expr {
-        let thread = Expr::from(Builtin::ThreadY) * self.row + Expr::from(Builtin::ThreadX);
+        let thread = Builtin::ThreadY * self.row + Builtin::ThreadX;
         index * self.threads + thread
     }
 
@@ -70,7 +70,7 @@ impl Moved {
                 && *id == self.array
             {
                 let local = self.local(kernel, "held", None);
-                let index = self.at((**index).clone());
+                let index = self.at(**index);
                 before.push(Stmt::Declare(local));
                 before.push(Stmt::Load {
                     dst: Place::Local(local),
@@ -101,7 +101,7 @@ impl Moved {
                     body.push(Stmt::Declare(raw));
                     body.push(Stmt::Load { dst: Place::Elem(raw, 0.into()), space, index, lanes, cache });
                     for i in 0..lanes as i32 {
-                        body.push(self.store(first.clone() + i, Expr::Elem(raw, Box::new(i.into()))));
+                        body.push(self.store(first + i, raw.at(i)));
                     }
                 }
                 Stmt::Shuffle { dst: Place::Elem(id, index), src, lane } if id == self.array => {

@@ -34,10 +34,10 @@ fn walk(kernel: &Kernel, body: &mut Vec<Stmt>) {
             Stmt::Load { dst, space: Space::Global(_), lanes, .. } => {
                 let scalar = kernel.locals[dst.local().0 as usize].scalar;
                 for i in 0..lanes as i32 {
-                    let value = (Expr::from(Builtin::ThreadX) + (7 * i + 1)).cast(scalar);
+                    let value = (Builtin::ThreadX + (7 * i + 1)).cast(scalar);
                     let place = match &dst {
                         Place::Local(id) => Place::Local(*id),
-                        Place::Elem(id, first) => Place::Elem(*id, first.clone() + i),
+                        Place::Elem(id, first) => Place::Elem(*id, *first + i),
                     };
                     body.push(Stmt::Set(place, value));
                 }
@@ -46,8 +46,8 @@ fn walk(kernel: &Kernel, body: &mut Vec<Stmt>) {
                 let lifting_codegen::ir::ParamKind::Pointer(scalar, _) = kernel.params[array.0 as usize].kind else {
                     unreachable!("stores go to pointers")
                 };
-                let is_never = |value: &Expr| value.clone().eq_(never(scalar));
-                let cond = values.iter().map(is_never).reduce(Expr::or).expect("a store has values");
+                let is_never = |value: Expr| value.eq_(never(scalar));
+                let cond = values.iter().copied().map(is_never).reduce(Expr::or).expect("a store has values");
                 let then = vec![Stmt::Store { space: Space::Global(array), index, values, cache }];
                 body.push(Stmt::If { cond, then, otherwise: Vec::new() });
             }

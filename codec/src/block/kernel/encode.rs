@@ -28,37 +28,37 @@ pub fn encoder(order: Order) -> Kernel {
     let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "planes and words of each block"));
     let site = Site::new(b, coefficients, blocks);
     let planes = site.survey(b);
-    let lane = site.lane.clone();
+    let lane = site.lane;
     let count = b.let_("words_of_block", Scalar::I32, 0);
-    b.if_(is_coded(&planes), |b| {
+    b.if_(is_coded(planes), |b| {
         let scene = Scene::new(b, order, site);
-        fill(b, &scene, &planes);
+        fill(b, &scene, planes);
         let choice = engine::choice(b, choices);
         let engine = Engine::new(b, Way::Encode, &scene, choice, (tables, words));
-        Scan { scene: &scene, engine: &engine, decodes: false }.all(b, &planes);
-        let all = tail::write(b, &scene, &engine, &planes);
-        b.set(Place::Local(count), all);
+        Scan { scene: &scene, engine: &engine, decodes: false }.all(b, planes);
+        let all = tail::write(b, &scene, &engine, planes);
+        b.set(count, all);
     });
-    b.if_(lane.eq_(0.into()), |b| {
-        let at = Expr::from(Builtin::BlockX) * 2;
-        b.store(results, at.clone(), planes.clone());
+    b.if_(lane.eq_(0), |b| {
+        let at = Builtin::BlockX * 2;
+        b.store(results, at, planes);
         b.store(results, at + 1, count);
     });
     finished(builder)
 }
 
 /// Fills the bitplanes.
-fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
-    scene.clear(b, planes.clone());
-    b.for_("first", 0, scene.site.block.height.clone(), AT_ONCE, |b, first| {
-        for (i, row) in (0..).zip(scene.site.rows::<{ AT_ONCE as usize }>(b, &first)) {
-            let y = Expr::from(b.let_("y", Scalar::I32, first.clone() + i));
-            let [left, right] = row.each_ref().map(|c| Expr::from(b.let_("magnitude", Scalar::I32, magnitude(c))));
-            let [left_negative, right_negative] = row.map(|c| c.lt(0.into()).cast(Scalar::I32));
-            scene.add(b, SIGNS, &y, left_negative.or(right_negative << 1));
-            b.for_("plane", 0, planes.clone(), 1, |b, plane| {
-                let bit = |m: &Expr| (m.clone() >> plane.clone()).and(1.into());
-                scene.add(b, plane.clone(), &y, bit(&left).or(bit(&right) << 1));
+fn fill(b: &mut Builder, scene: &Scene, planes: Expr) {
+    scene.clear(b, planes);
+    b.for_("first", 0, scene.site.block.height, AT_ONCE, |b, first| {
+        for (i, row) in (0..).zip(scene.site.rows::<{ AT_ONCE as usize }>(b, first)) {
+            let y = b.let_("y", Scalar::I32, first + i);
+            let [left, right] = row.each_ref().map(|c| b.let_("magnitude", Scalar::I32, magnitude(*c)));
+            let [left_negative, right_negative] = row.map(|c| c.lt(0).cast(Scalar::I32));
+            scene.add(b, SIGNS, y.into(), left_negative.or(right_negative << 1));
+            b.for_("plane", 0, planes, 1, |b, plane| {
+                let bit = |m: Expr| (m >> plane).and(1);
+                scene.add(b, plane, y.into(), bit(left.into()).or(bit(right.into()) << 1));
             });
         }
     });

@@ -26,31 +26,31 @@ pub fn own(side: i32) -> i32 {
 }
 
 /// Bit `at` of the flags.
-pub fn bit(flags: &Expr, at: i32) -> Expr {
-    (flags.clone() >> at).and(1.into())
+pub fn bit(flags: Expr, at: i32) -> Expr {
+    (flags >> at).and(1)
 }
 
 /// Whether a bit is set.
-pub fn is(flags: &Expr, at: i32) -> Expr {
-    bit(flags, at).ne_(0.into())
+pub fn is(flags: Expr, at: i32) -> Expr {
+    bit(flags, at).ne_(0)
 }
 
 /// Bits of the rows above and below, packed for [`neighbours`].
-pub fn beside(above: &Expr, below: &Expr) -> Expr {
-    above.clone().and(0xf.into()).or(below.clone().and(0xf.into()) << 4)
+pub fn beside(above: Expr, below: Expr) -> Expr {
+    above.and(0xf).or(below.and(0xf) << 4)
 }
 
 /// φ of eq. 3.1: number of significant neighbours of a column, by the packed rows above and below ([`beside`]) and the
 /// flags of its own row.
-pub fn neighbours(beside: &Expr, at: &Expr, side: i32) -> Expr {
-    let around = beside.clone().and((0x77 << side).into()).or(at.clone().and((5 << side).into()) << 8);
+pub fn neighbours(beside: Expr, at: Expr, side: i32) -> Expr {
+    let around = beside.and(0x77 << side).or(at.and(5 << side) << 8);
     around.count_ones()
 }
 
 /// Neighbourhood of a column in 8 bits: significance of the neighbours to the left, above, to the right and below, then
 /// their negative signs. The arguments are the flags of the rows above, at and below.
-pub fn surrounding([above, at, below]: [&Expr; 3], side: i32) -> Expr {
-    let of = |flags: &Expr, bits: i32| flags.clone().and((bits << side).into());
+pub fn surrounding([above, at, below]: [Expr; 3], side: i32) -> Expr {
+    let of = |flags: Expr, bits: i32| flags.and(bits << side);
     let upper = of(at, 0x55).or(of(above, 0x22));
     match side {
         0 => upper.or(of(below, 0x22) << 2),
@@ -59,16 +59,16 @@ pub fn surrounding([above, at, below]: [&Expr; 3], side: i32) -> Expr {
 }
 
 /// 1 or −1 for a significant column, else 0 (χ of eq. 3.2).
-pub fn sign(flags: &Expr, column: i32) -> Expr {
+pub fn sign(flags: Expr, column: i32) -> Expr {
     bit(flags, column) - bit(flags, NEGATIVE + column) * 2
 }
 
 /// Significance bits to add after a step, from a ballot of its findings on one side: the lane's own column and its
 /// neighbours'.
 pub fn found(scene: &Scene, ballot: Expr, side: i32) -> Expr {
-    let lane = || scene.site.lane.clone();
+    let lane = || scene.site.lane;
     let one = |bits: Expr| bits.and(Expr::int(1, Scalar::U32)).cast(Scalar::I32);
-    let mine = one(ballot.clone() >> lane()) << own(side);
+    let mine = one(ballot >> lane()) << own(side);
     // A right column is the next lane's left neighbour; a left column is the previous lane's right neighbour.
     match side {
         0 => mine.or(one((ballot >> lane()) >> 1) << 3),
@@ -77,9 +77,9 @@ pub fn found(scene: &Scene, ballot: Expr, side: i32) -> Expr {
 }
 
 /// Flags of a row at the end of the plane.
-pub fn finished(flags: &Expr) -> Expr {
-    let significant = (flags.clone() >> own(0)).and(3.into());
-    let refined = (flags.clone() >> REFINED).and(3.into());
-    let fresh = significant.clone().and(Expr::binary(BinOp::Xor, refined, 3.into()));
-    flags.clone().and(0xff.into()).or(significant << REFINED).or(fresh << FRESH)
+pub fn finished(flags: Expr) -> Expr {
+    let significant = (flags >> own(0)).and(3);
+    let refined = (flags >> REFINED).and(3);
+    let fresh = significant.and(Expr::binary(BinOp::Xor, refined, 3.into()));
+    flags.and(0xff).or(significant << REFINED).or(fresh << FRESH)
 }

@@ -27,25 +27,25 @@ pub fn gatherer() -> Kernel {
     let block = Block::load(b, blocks, Builtin::BlockX);
     let stride = b.scalar("stride", Scalar::I32, STRIDE);
     b.scalar("count", Scalar::I32, "number of blocks");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-    let at = Expr::from(Builtin::BlockX) * 2;
-    let planes = Expr::from(b.load_new("planes", Scalar::I32, results, at.clone()));
-    let coded = Expr::from(b.load_new("coded", Scalar::I32, results, at + 1));
-    let to = Expr::from(b.load_new("to", Scalar::I32, offsets, Builtin::BlockX));
-    b.if_(is_coded(&planes), |b| {
-        let raw = b.let_("raw", Scalar::I32, block.raw_words(&planes));
+    let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
+    let at = Builtin::BlockX * 2;
+    let planes = b.load_new("planes", Scalar::I32, results, at);
+    let coded = b.load_new("coded", Scalar::I32, results, at + 1);
+    let to = b.load_new("to", Scalar::I32, offsets, Builtin::BlockX);
+    b.if_(is_coded(planes.into()), |b| {
+        let raw = b.let_("raw", Scalar::I32, block.raw_words(planes.into()));
         b.if_else(
-            coded.clone().lt(raw.into()),
+            coded.lt(raw),
             |b| {
-                b.for_("i", lane.clone(), coded, LANES, |b, i| {
-                    let word = b.load_new("word", Scalar::I16, words, block.first.clone() + i.clone());
-                    b.store(payload, to.clone() + i, word);
+                b.for_("i", lane, coded, LANES, |b, i| {
+                    let word = b.load_new("word", Scalar::I16, words, block.first + i);
+                    b.store(payload, to + i, word);
                 });
             },
             |b| {
-                b.for_("i", lane.clone(), raw, LANES, |b, i| {
-                    let word = raw_word(b, coefficients, &block, stride.into(), &planes, i.clone());
-                    b.store(payload, to.clone() + i, Expr::from(word).cast(Scalar::I16));
+                b.for_("i", lane, raw, LANES, |b, i| {
+                    let word = raw_word(b, coefficients, &block, stride.into(), planes.into(), i);
+                    b.store(payload, to + i, word.cast(Scalar::I16));
                 });
             },
         );
@@ -59,29 +59,29 @@ pub(crate) fn raw_word(
     coefficients: Space,
     block: &Block,
     stride: Expr,
-    planes: &Expr,
+    planes: Expr,
     i: Expr,
 ) -> LocalId {
-    let each = Expr::from(b.let_("bits_of_one", Scalar::I32, planes.clone() + 1));
-    let samples = block.height.clone() * block.width.clone();
+    let each = b.let_("bits_of_one", Scalar::I32, planes + 1);
+    let samples = block.height * block.width;
     let word = b.let_("raw_word", Scalar::I32, 0);
     b.for_("bit", 0, 16, 1, |b, bit| {
         let position = b.let_("position", Scalar::I32, i * 16 + bit);
-        let of = b.let_("of", Scalar::I32, Expr::from(position) / each.clone());
-        b.set(Place::Local(word), Expr::from(word) << 1);
-        b.if_(Expr::from(of).lt(samples), |b| {
-            let row = b.let_("y", Scalar::I32, Expr::from(of) / block.width.clone());
-            let column = Expr::from(of) - Expr::from(row) * block.width.clone();
-            let index = block.start.clone() + Expr::from(row) * stride + column;
-            let c = Expr::from(b.load_new("c", Scalar::I32, coefficients, index));
-            let negative = c.clone().lt(0.into());
-            let magnitude = negative.clone().select(-c.clone(), c);
-            let within = Expr::from(position) - Expr::from(of) * each;
-            let below = b.let_("below", Scalar::I32, planes.clone() - within);
-            let is_sign = Expr::from(below).eq_(planes.clone());
-            let bit = (magnitude >> Expr::from(below)).and(1.into());
+        let of = b.let_("of", Scalar::I32, position / each);
+        b.set(word, word << 1);
+        b.if_(of.lt(samples), |b| {
+            let row = b.let_("y", Scalar::I32, of / block.width);
+            let column = of - row * block.width;
+            let index = block.start + row * stride + column;
+            let c = b.load_new("c", Scalar::I32, coefficients, index);
+            let negative = c.lt(0);
+            let magnitude = negative.select(-c, c);
+            let within = position - of * each;
+            let below = b.let_("below", Scalar::I32, planes - within);
+            let is_sign = below.eq_(planes);
+            let bit = (magnitude >> below).and(1);
             let bit = is_sign.select(negative.cast(Scalar::I32), bit);
-            b.set(Place::Local(word), Expr::from(word).or(bit));
+            b.set(word, word.or(bit));
         });
     });
     word

@@ -109,19 +109,19 @@ pub(crate) struct Block {
 
 impl Block {
     pub fn load(b: &mut Builder, blocks: Space, which: impl Into<Expr>) -> Block {
-        let which = Expr::from(b.let_("block", Scalar::I32, which));
+        let which = b.let_("block", Scalar::I32, which);
         let names = ["start", "height", "width", "horizontal", "first", "limit", "planes"];
         let fields: [Expr; FIELDS] = std::array::from_fn(|i| {
-            let at = which.clone() * FIELDS as i32 + i as i32;
+            let at = which * FIELDS as i32 + i as i32;
             b.load_new(names[i], Scalar::I32, blocks, at).into()
         });
         let [start, height, width, horizontal, first, limit, planes] = fields;
-        Block { start, height, width, horizontal: horizontal.eq_(1.into()), first, limit, planes }
+        Block { start, height, width, horizontal: horizontal.eq_(1), first, limit, planes }
     }
 
     /// Number of words of the raw block, with this many planes.
-    pub fn raw_words(&self, planes: &Expr) -> Expr {
-        (self.height.clone() * self.width.clone() * (planes.clone() + 1) + 15) >> 4
+    pub fn raw_words(&self, planes: Expr) -> Expr {
+        (self.height * self.width * (planes + 1) + 15) >> 4
     }
 }
 
@@ -141,29 +141,29 @@ impl Site {
     fn new(b: &mut Builder, coefficients: Space, blocks: Space) -> Site {
         let stride = b.scalar("stride", Scalar::I32, STRIDE).into();
         b.scalar("count", Scalar::I32, "number of blocks");
-        let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+        let lane = b.let_("lane", Scalar::I32, Builtin::Lane);
         let block = Block::load(b, blocks, Builtin::BlockX);
         let valid = ["has_left", "has_right"].map(|name| b.declare(name, Scalar::Bool));
         for (side, valid) in (0..).zip(valid) {
-            b.set(Place::Local(valid), (lane.clone() * 2 + side).lt(block.width.clone()));
+            b.set(valid, (lane * 2 + side).lt(block.width));
         }
-        Site { coefficients, block, stride, lane, valid: valid.map(Expr::from) }
+        Site { coefficients, block, stride, lane: lane.into(), valid: valid.map(Expr::from) }
     }
 
     /// Index of a lane's coefficient.
     fn index(&self, y: Expr, side: i32) -> Expr {
-        self.block.start.clone() + y * self.stride.clone() + self.lane.clone() * 2 + side
+        self.block.start + y * self.stride + self.lane * 2 + side
     }
 
     /// A lane's coefficients in `N` rows from `y` on; 0 outside the block. The loads overlap.
-    fn rows<const N: usize>(&self, b: &mut Builder, y: &Expr) -> [[Expr; 2]; N] {
+    fn rows<const N: usize>(&self, b: &mut Builder, y: Expr) -> [[Expr; 2]; N] {
         std::array::from_fn(|i| {
-            let row = Expr::from(b.let_("row", Scalar::I32, y.clone() + i as i32));
+            let row = b.let_("row", Scalar::I32, y + i as i32);
             [0, 1].map(|side| {
                 let c = b.let_("c", Scalar::I32, 0);
-                b.if_(self.valid[side as usize].clone().and(row.clone().lt(self.block.height.clone())), |b| {
-                    let index = self.index(row.clone(), side);
-                    b.load(Place::Local(c), self.coefficients, index, 1, Cache::Default);
+                b.if_(self.valid[side as usize].and(row.lt(self.block.height)), |b| {
+                    let index = self.index(Expr::from(row), side);
+                    b.load(c, self.coefficients, index, 1, Cache::Default);
                 });
                 c.into()
             })
@@ -173,18 +173,18 @@ impl Site {
     /// Number of bitplanes of the block.
     fn survey(&self, b: &mut Builder) -> Expr {
         let most = b.let_("most", Scalar::I32, 0);
-        b.for_("y", 0, self.block.height.clone(), AT_ONCE, |b, y| {
-            for c in self.rows::<{ AT_ONCE as usize }>(b, &y).into_iter().flatten() {
-                b.set(Place::Local(most), Expr::from(most).or(magnitude(&c)));
+        b.for_("y", 0, self.block.height, AT_ONCE, |b, y| {
+            for c in self.rows::<{ AT_ONCE as usize }>(b, y).into_iter().flatten() {
+                b.set(most, most.or(magnitude(c)));
             }
         });
-        let most = Expr::from(most).cast(Scalar::U32);
+        let most = most.cast(Scalar::U32);
         let planes = b.let_("found_planes", Scalar::I32, 0);
         for more in [16, 8, 4, 2, 1, 1] {
-            let reaches = (most.clone() >> (Expr::from(planes) + (more - 1))).ne_(Expr::int(0, Scalar::U32));
+            let reaches = (most >> (planes + (more - 1))).ne_(Expr::int(0, Scalar::U32));
             let any = b.ballot("any", reaches);
-            let more = Expr::from(any).ne_(Expr::int(0, Scalar::U32)).select(more.into(), 0.into());
-            b.set(Place::Local(planes), Expr::from(planes) + more);
+            let more = any.ne_(Expr::int(0, Scalar::U32)).select(more, 0);
+            b.set(planes, planes + more);
         }
         planes.into()
     }
@@ -193,8 +193,8 @@ impl Site {
 /// Rows loaded at once.
 const AT_ONCE: i32 = 4;
 
-fn magnitude(c: &Expr) -> Expr {
-    c.clone().lt(0.into()).select(-c.clone(), c.clone())
+fn magnitude(c: Expr) -> Expr {
+    c.lt(0).select(-c, c)
 }
 
 /// State of a kernel that scans a block.
@@ -210,29 +210,27 @@ struct Scene {
 impl Scene {
     fn new(b: &mut Builder, order: Order, site: Site) -> Scene {
         let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 3);
-        b.for_("y", 0, site.block.height.clone() + 3, 1, |b, y| {
-            b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16))
-        });
+        b.for_("y", 0, site.block.height + 3, 1, |b, y| b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16)));
         let bits = b.array("bits", Scalar::I32, ((SIGNS + 1) * PLANE_WORDS) as u32);
         Scene { site, order, flags, bits }
     }
 
     /// Word and shift of a row's two bits in a bitplane.
-    fn place(plane: impl Into<Expr>, y: &Expr) -> (Expr, Expr) {
-        (plane.into() * PLANE_WORDS + (y.clone() >> 4), y.clone().and(15.into()) * 2)
+    fn place(plane: impl Into<Expr>, y: Expr) -> (Expr, Expr) {
+        (plane.into() * PLANE_WORDS + (y >> 4), y.and(15) * 2)
     }
 
     /// The two bits of a row in a bitplane.
-    fn two(&self, b: &mut Builder, plane: impl Into<Expr>, y: &Expr) -> LocalId {
+    fn two(&self, b: &mut Builder, plane: impl Into<Expr>, y: Expr) -> LocalId {
         let (word, shift) = Scene::place(plane, y);
-        b.let_("two", Scalar::I32, (Expr::Elem(self.bits, word.into()) >> shift).and(3.into()))
+        b.let_("two", Scalar::I32, (Expr::Elem(self.bits, word.into()) >> shift).and(3))
     }
 
     /// Adds bits to a row of a bitplane.
-    fn add(&self, b: &mut Builder, plane: impl Into<Expr>, y: &Expr, two: Expr) {
+    fn add(&self, b: &mut Builder, plane: impl Into<Expr>, y: Expr, two: Expr) {
         let (word, shift) = Scene::place(plane, y);
         let word = b.let_("word", Scalar::I32, word);
-        let old = Expr::Elem(self.bits, Expr::from(word).into());
+        let old = self.bits.at(word);
         b.set(Place::Elem(self.bits, word.into()), old.or(two << shift));
     }
 
@@ -244,14 +242,14 @@ impl Scene {
 
     /// Flags of row `y`, counted from 0.
     fn flags(&self, b: &mut Builder, name: &str, y: Expr) -> LocalId {
-        let flags = Expr::Elem(self.flags, Box::new(y + 1));
+        let flags = self.flags.at(y + 1);
         b.let_(name, Scalar::I32, flags.cast(Scalar::I32))
     }
 }
 
 /// Whether kernels code a block of this many planes.
-pub(crate) fn is_coded(planes: &Expr) -> Expr {
-    planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()))
+pub(crate) fn is_coded(planes: Expr) -> Expr {
+    planes.gt(0).and(planes.le(MOST_PLANES as i32))
 }
 
 /// Launches one of these kernels with its arrays, the stride of coefficients and the number of blocks.
@@ -270,8 +268,8 @@ pub fn launch<const N: usize>(
 
 /// Finishes a kernel of one warp per block; its last parameter is the grid size.
 pub(crate) fn finished(builder: Builder) -> Kernel {
-    let one = || Expr::i32(1);
-    let mut kernel = builder.finish(Launch { block: [LANES as u32, 1, 1], grid: [one(), one(), one()] });
+    let one = Expr::i32(1);
+    let mut kernel = builder.finish(Launch { block: [LANES as u32, 1, 1], grid: [one, one, one] });
     kernel.launch.grid[0] = Expr::Param(ParamId(kernel.params.len() as u32 - 1));
     kernel
 }
@@ -289,13 +287,13 @@ fn tail_planes(order: Order) -> i32 {
 }
 
 /// Sums over the lanes below this one, and over all lanes.
-pub(crate) fn sums(b: &mut Builder, lane: &Expr, name: &str, value: Expr) -> (Expr, Expr) {
-    let sum = b.let_(name, Scalar::I32, value.clone());
+pub(crate) fn sums(b: &mut Builder, lane: Expr, name: &str, value: Expr) -> (Expr, Expr) {
+    let sum = b.let_(name, Scalar::I32, value);
     for distance in [1, 2, 4, 8, 16] {
         let from = b.shuffle("other", Scalar::I32, sum, Lane::Up(distance));
-        let reaches = lane.clone().ge((distance as i32).into());
-        b.set(Place::Local(sum), Expr::from(sum) + reaches.select(from.into(), 0.into()));
+        let reaches = lane.ge(distance as i32);
+        b.set(sum, sum + reaches.select(from, 0));
     }
     let all = b.shuffle("all", Scalar::I32, sum, Lane::Index((LANES - 1).into()));
-    (Expr::from(sum) - value, all.into())
+    (sum - value, all.into())
 }

@@ -46,7 +46,7 @@ impl Writer<'_> {
         }
         if let (Expr::Local(_) | Expr::Elem(..), Some(read)) = (e, &mut self.read) {
             let at = read.iter().position(|known| known == e).unwrap_or_else(|| {
-                read.push(e.clone());
+                read.push(*e);
                 read.len() - 1
             });
             return Text::new(super::steps::argument(at), Prec::Primary);

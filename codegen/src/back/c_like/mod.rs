@@ -508,7 +508,7 @@ impl<'a> Writer<'a> {
         let target = self.place(place);
         let itself = match place {
             Place::Local(id) => Expr::Local(*id),
-            Place::Elem(id, i) => Expr::Elem(*id, Box::new(i.clone())),
+            Place::Elem(id, i) => id.at(*i),
         };
         if let Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) = e
             && **a == itself

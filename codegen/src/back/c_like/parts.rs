@@ -122,7 +122,7 @@ impl Inside {
 
     /// An index, counted from the array's start.
     fn relative(&self, id: LocalId, index: &Expr) -> Expr {
-        let Some(Start { terms, least }) = self.starts.get(&id) else { return index.clone() };
+        let Some(Start { terms, least }) = self.starts.get(&id) else { return *index };
         let (mut inner, constant) = terms_of(index);
         inner.retain(|(term, _)| !terms.iter().any(|(outer, _)| outer == term));
         sum(&inner, constant - least)
@@ -135,7 +135,7 @@ fn terms_of(e: &Expr) -> (Vec<(Expr, i64)>, i64) {
     decompose(e, 1, &mut |part| match part {
         (Some(term), factor) => match terms.iter_mut().find(|(known, _)| known == term) {
             Some((_, sum)) => *sum += factor,
-            None => terms.push((term.clone(), factor)),
+            None => terms.push((*term, factor)),
         },
         (None, value) => constant += value,
     });
@@ -149,9 +149,9 @@ fn sum(terms: &[(Expr, i64)], constant: i64) -> Expr {
     let mut all: Option<Expr> = None;
     for (term, factor) in terms {
         all = Some(match all {
-            None => int(*factor) * term.clone(),
-            Some(all) if *factor < 0 => all - int(-factor) * term.clone(),
-            Some(all) => all + int(*factor) * term.clone(),
+            None => int(*factor) * *term,
+            Some(all) if *factor < 0 => all - int(-factor) * *term,
+            Some(all) => all + int(*factor) * *term,
         });
     }
     match all {
@@ -164,7 +164,7 @@ impl Writer<'_> {
     /// The argument that stands for a value from outside the part.
     pub(super) fn value_from_outside(&mut self, e: &Expr) -> Option<Text> {
         let inside = self.inside.as_mut().filter(|inside| self.read.is_none() && inside.is_outer(e))?;
-        Some(Text::new(inside.argument(Argument::Value(e.clone())), Prec::Primary))
+        Some(Text::new(inside.argument(Argument::Value(*e)), Prec::Primary))
     }
 
     /// Whether a local of a part only names a value from outside: then it is the argument itself.
@@ -187,7 +187,7 @@ impl Writer<'_> {
     pub(super) fn element(&mut self, id: LocalId, index: &Expr) -> (String, Expr) {
         match self.inside.as_mut().filter(|inside| !inside.own.contains(&id)) {
             Some(inside) => (inside.argument(Argument::Registers(id)), inside.relative(id, index)),
-            None => (self.locals[id.0 as usize].clone(), index.clone()),
+            None => (self.locals[id.0 as usize].clone(), *index),
         }
     }
 

@@ -92,7 +92,7 @@ fn compare<T: Element + PartialOrd>(suite: &mut Suite, name: &str, values: &[T])
     let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| bits(a, b)).collect();
     suite.elementwise(name, &[Buffer::new(&a), Buffer::new(&b)], &expected, |_, x| {
         use BinOp::*;
-        let bit = |(i, op)| Expr::Binary(op, x[0].clone().into(), x[1].clone().into()).cast(Scalar::I32) << i;
+        let bit = |(i, op)| Expr::Binary(op, x[0].into(), x[1].into()).cast(Scalar::I32) << i;
         let bits = (0..).zip([Eq, Ne, Lt, Le, Gt, Ge]).map(bit);
         bits.reduce(|a, b| Expr::binary(Or, a, b)).unwrap_or(0.into())
     });
@@ -232,13 +232,13 @@ fn casts(suite: &mut Suite) {
         f32::NAN,
     ];
     let expected: Vec<f16> = values.iter().map(|v| f16::from_f32(*v)).collect();
-    suite.elementwise("cast_f32_f16", &[Buffer::new(&values)], &expected, |_, x| x[0].clone().cast(Scalar::F16));
+    suite.elementwise("cast_f32_f16", &[Buffer::new(&values)], &expected, |_, x| x[0].cast(Scalar::F16));
     let back: Vec<f32> = expected.iter().map(|v| v.to_f32()).collect();
-    suite.elementwise("cast_f16_f32", &[Buffer::new(&expected)], &back, |_, x| x[0].clone().cast(Scalar::F32));
+    suite.elementwise("cast_f16_f32", &[Buffer::new(&expected)], &back, |_, x| x[0].cast(Scalar::F32));
     let expected: Vec<bf16> = values.iter().map(|v| bf16::from_f32(*v)).collect();
-    suite.elementwise("cast_f32_bf16", &[Buffer::new(&values)], &expected, |_, x| x[0].clone().cast(Scalar::Bf16));
+    suite.elementwise("cast_f32_bf16", &[Buffer::new(&values)], &expected, |_, x| x[0].cast(Scalar::Bf16));
     let back: Vec<f32> = expected.iter().map(|v| v.to_f32()).collect();
-    suite.elementwise("cast_bf16_f32", &[Buffer::new(&expected)], &back, |_, x| x[0].clone().cast(Scalar::F32));
+    suite.elementwise("cast_bf16_f32", &[Buffer::new(&expected)], &back, |_, x| x[0].cast(Scalar::F32));
 }
 
 fn folds(suite: &mut Suite) {
@@ -264,9 +264,9 @@ fn folds(suite: &mut Suite) {
     let inputs = [Buffer::new(&index), Buffer::new(&extent)];
     let rows = || index.iter().zip(&extent);
     let expected: Vec<i32> = rows().map(|(&i, &n)| mirror(i, n)).collect();
-    suite.elementwise("mirror", &inputs, &expected, |_, x| Expr::Mirror(x[0].clone().into(), x[1].clone().into()));
+    suite.elementwise("mirror", &inputs, &expected, |_, x| Expr::Mirror(x[0].into(), x[1].into()));
     let expected: Vec<i32> = rows().map(|(i, n)| i.rem_euclid(*n)).collect();
-    suite.elementwise("wrap", &inputs, &expected, |_, x| Expr::Wrap(x[0].clone().into(), x[1].clone().into()));
+    suite.elementwise("wrap", &inputs, &expected, |_, x| Expr::Wrap(x[0].into(), x[1].into()));
 }
 
 /// Two low halves packed into a word, and each unpacked again.
@@ -274,18 +274,16 @@ fn halves(suite: &mut Suite) {
     let (a, b) = pairs(&[0, 1, -1, 0x7fff, 0x8000, -0x8000, 0x1234_5678, i32::MIN, i32::MAX], |_, _| true);
     let inputs = [Buffer::new(&a), Buffer::new(&b)];
     let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| (a & 0xffff) | (b << 16)).collect();
-    suite.elementwise("pack", &inputs, &expected, |_, x| x[0].clone().pack(x[1].clone()));
+    suite.elementwise("pack", &inputs, &expected, |_, x| x[0].pack(x[1]));
     let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| i32::from(*a as i16) - i32::from(*b as i16)).collect();
     suite.elementwise("unpack", &inputs, &expected, |_, x| {
-        let word = || x[0].clone().pack(x[1].clone());
+        let word = || x[0].pack(x[1]);
         word().cast(Scalar::I16).cast(Scalar::I32) - (word() >> 16)
     });
     for (low, high) in [(0, 2), (2, 0), (2, 2), (0, 1), (1, 1), (2, 1)] {
         let part = |v: &i32, byte: u8| v >> (8 * byte) & 0xffff;
         let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| part(a, low) | (part(b, high) << 16)).collect();
-        suite.elementwise(&format!("pack_{low}{high}"), &inputs, &expected, |_, x| {
-            x[0].clone().pack_from(low, x[1].clone(), high)
-        });
+        suite.elementwise(&format!("pack_{low}{high}"), &inputs, &expected, |_, x| x[0].pack_from(low, x[1], high));
     }
 }
 
@@ -300,7 +298,7 @@ fn dots(suite: &mut Suite) {
             sum.wrapping_add(first * i32::from(low)).wrapping_add(second * i32::from(high))
         };
         let expected: Vec<i32> = a.iter().zip(&b).map(|(&a, &b)| dot(a, b)).collect();
-        suite.elementwise(&format!("dot_{n}"), &inputs, &expected, |_, x| x[1].clone().dot(x[0].clone(), [low, high]));
+        suite.elementwise(&format!("dot_{n}"), &inputs, &expected, |_, x| x[1].dot(x[0], [low, high]));
     }
 }
 
@@ -310,17 +308,17 @@ fn logic(suite: &mut Suite) {
     let rows = || a.iter().zip(&b).map(|(&a, &b): (&i32, &i32)| (a, b));
     let expected: Vec<i32> = rows().map(|(a, b)| if a > 0 && b <= 0 || a == b { a } else { b - 1 }).collect();
     suite.elementwise("logic_and_select", &inputs, &expected, |_, x| {
-        let positive = |i: usize| x[i].clone().gt(0.into());
-        let either = positive(0).and(!positive(1)).or(x[0].clone().eq_(x[1].clone()));
-        either.select(x[0].clone(), x[1].clone() - 1)
+        let positive = |i: usize| x[i].gt(0);
+        let either = positive(0).and(!positive(1)).or(x[0].eq_(x[1]));
+        either.select(x[0], x[1] - 1)
     });
     let expected: Vec<i32> =
         rows().map(|(a, b)| i32::from((a > 0) == (b > 0)) + i32::from((a > 3) != (b > 3)) * 2).collect();
     suite.elementwise("bool_locals", &inputs, &expected, |b, x| {
-        let positive = [0, 1].map(|i| b.let_("positive", Scalar::Bool, x[i].clone().gt(0.into())));
-        let same = Expr::from(positive[0]).eq_(positive[1].into());
-        let large = |i: usize| x[i].clone().gt(3.into());
-        same.select(1.into(), 0.into()) + large(0).ne_(large(1)).cast(Scalar::I32) * 2
+        let positive = [0, 1].map(|i| b.let_("positive", Scalar::Bool, x[i].gt(0)));
+        let same = positive[0].eq_(positive[1]);
+        let large = |i: usize| x[i].gt(3);
+        same.select(1, 0) + large(0).ne_(large(1)).cast(Scalar::I32) * 2
     });
 }
 
@@ -356,15 +354,15 @@ fn precedence(suite: &mut Suite) {
         ("sum_product", |a, b, c| (a + b) * c, |a, b, c| (a + b) * c),
         ("product_quotient", |a, b, c| a * (b / c), |a, b, c| a * (b / c)),
         ("quotient_product", |a, b, c| a / (b * c), |a, b, c| a / (b * c)),
-        ("quotient_rem", |a, b, c| a / c % (b | 1), |a, b, c| a / c % b.or(1.into())),
+        ("quotient_rem", |a, b, c| a / c % (b | 1), |a, b, c| a / c % b.or(1)),
         ("shift_sum", |a, b, c| (a + b) >> c, |a, b, c| (a + b) >> c),
         ("sum_shift", |a, b, c| a + (b >> c), |a, b, c| a + (b >> c)),
-        ("shift_shift", |a, b, c| a << (c >> 1) >> (b & 3), |a, b, c| (a << (c >> 1)) >> b.and(3.into())),
+        ("shift_shift", |a, b, c| a << (c >> 1) >> (b & 3), |a, b, c| (a << (c >> 1)) >> b.and(3)),
         (
             "masks",
             |a, b, c| (a & (b | c)) ^ (a | (b & c)),
             |a, b, c| {
-                let left = a.clone().and(b.clone().or(c.clone()));
+                let left = a.and(b.or(c));
                 Expr::binary(BinOp::Xor, left, a.or(b.and(c)))
             },
         ),
@@ -381,8 +379,8 @@ fn precedence(suite: &mut Suite) {
             "compared",
             |a, b, c| i32::from((a < b) == (b < c)) + i32::from(a & 1 == b & 1),
             |a, b, c| {
-                let odd = |e: Expr| e.and(1.into());
-                let both = a.clone().lt(b.clone()).eq_(b.clone().lt(c));
+                let odd = |e: Expr| e.and(1);
+                let both = a.lt(b).eq_(b.lt(c));
                 both.cast(Scalar::I32) + odd(a).eq_(odd(b)).cast(Scalar::I32)
             },
         ),
@@ -390,15 +388,13 @@ fn precedence(suite: &mut Suite) {
             "nested_select",
             |a, b, c| if a > b { if b > c { 1 } else { 2 } } else { a.min(b.max(c)) + 3 },
             |a, b, c| {
-                let inner = b.clone().gt(c.clone()).select(1.into(), 2.into());
-                a.clone().gt(b.clone()).select(inner, a.min(b.max(c)) + 3)
+                let inner = b.gt(c).select(1, 2);
+                a.gt(b).select(inner, a.min(b.max(c)) + 3)
             },
         ),
     ];
     for (name, reference, build) in table {
         let expected: Vec<i32> = (0..a.len()).map(|i| reference(a[i], b[i], c[i])).collect();
-        suite.elementwise(&format!("precedence_{name}"), &inputs, &expected, |_, x| {
-            build(x[0].clone(), x[1].clone(), x[2].clone())
-        });
+        suite.elementwise(&format!("precedence_{name}"), &inputs, &expected, |_, x| build(x[0], x[1], x[2]));
     }
 }

@@ -41,14 +41,14 @@ fn partial(suite: &mut Suite) {
                     let t = Expr::from(Builtin::ThreadX);
                     let at = b.let_("at", Scalar::I32, t.clone() * lanes);
                     let valid = b.let_("valid", Scalar::I32, valid(t, lanes));
-                    let nothing = Expr::from(valid).eq_(0.into());
-                    let index = nothing.select(Expr::i32(-1001), at.into());
+                    let nothing = valid.eq_(0);
+                    let index = nothing.select(Expr::i32(-1001), at);
                     b.copy_async((row, at), (src, index), lanes as u32, valid);
                     b.push(Stmt::CommitCopies);
                     b.push(Stmt::WaitCopies(0));
                     for e in 0..lanes {
-                        let x = b.load_new("x", scalar, Space::Shared(row), Expr::from(at) + e);
-                        b.store(dst, Expr::from(at) + e, x);
+                        let x = b.load_new("x", scalar, Space::Shared(row), at + e);
+                        b.store(dst, at + e, x);
                     }
                 });
             }
@@ -59,7 +59,7 @@ fn partial(suite: &mut Suite) {
         if t == 39 { 1 } else { t % (lanes + 1) }
     }
     fn valid(t: Expr, lanes: i32) -> Expr {
-        t.clone().eq_(39.into()).select(1.into(), t % (lanes + 1))
+        t.eq_(39).select(1, t % (lanes + 1))
     }
     partial!(i16, |i| (i * 31) as i16);
     partial!(i32, |i| i * 65537);
@@ -90,24 +90,24 @@ fn ring(suite: &mut Suite) {
         let rows = b.scalar("rows", Scalar::I32, "number of rows");
         let ring = b.shared("ring", Scalar::I32, depth as u32 * threads as u32);
         let t = Expr::from(Builtin::ThreadX);
-        let row_of = |r: Expr| r * threads as i32 + t.clone();
+        let row_of = |r: Expr| r * threads as i32 + t;
         let request = |b: &mut Builder, r: Expr| {
-            let exists = r.clone().lt(rows.into()).select(1.into(), 0.into());
-            b.copy_async((ring, row_of(r.clone() % depth)), (src, row_of(r)), 1, exists);
+            let exists = r.lt(rows).select(1, 0);
+            b.copy_async((ring, row_of(r % depth)), (src, row_of(r)), 1, exists);
             b.push(Stmt::CommitCopies);
         };
         b.unrolled("r", 0, depth - 1, 1, |b, r| request(b, r));
         b.for_("r", 0, rows, 1, |b, r| {
             b.push(Stmt::WaitCopies(depth as u32 - 2));
             b.push(Stmt::SyncWarp);
-            let slot = r.clone() % depth * threads as i32;
-            let at = |t: Expr| slot.clone() + t;
-            let own = b.load_new("own", Scalar::I32, Space::Shared(ring), at(t.clone()));
-            let across = Expr::binary(BinOp::Xor, t.clone(), 21.into());
+            let slot = r % depth * threads as i32;
+            let at = |t: Expr| slot + t;
+            let own = b.load_new("own", Scalar::I32, Space::Shared(ring), at(t));
+            let across = Expr::binary(BinOp::Xor, t, 21.into());
             let other = b.load_new("other", Scalar::I32, Space::Shared(ring), at(across));
             // The slot filled next was read one row ago; the synchronisation above lies between.
-            request(b, r.clone() + (depth - 1));
-            b.store(dst, row_of(r), Expr::from(other) - Expr::from(own));
+            request(b, r + (depth - 1));
+            b.store(dst, row_of(r), other - own);
         });
     });
 }
@@ -127,14 +127,14 @@ fn among_lanes(suite: &mut Suite) {
         let dst = Space::Global(b.pointer("dst", Scalar::I32, Access::Write, "results"));
         let rounds = b.scalar("rounds", Scalar::I32, "number of rounds");
         let row = Space::Shared(b.shared("row", Scalar::I32, threads as u32));
-        let t = b.let_("t", Scalar::I32, Expr::from(Builtin::ThreadY) * 32 + Builtin::ThreadX);
+        let t = b.let_("t", Scalar::I32, Builtin::ThreadY * 32 + Builtin::ThreadX);
         let x = b.load_new("x", Scalar::I32, src, t);
         b.for_("round", 0, rounds, 1, |b, round| {
             b.store(row, t, x);
             b.push(Stmt::SyncWarp);
             let partner = Expr::binary(BinOp::Xor, t.into(), round + 1);
             let y = b.load_new("y", Scalar::I32, row, partner);
-            b.set(Place::Local(x), Expr::from(x) * 2 - Expr::from(y));
+            b.set(x, x * 2 - y);
             b.push(Stmt::SyncWarp);
         });
         b.store(dst, t, x);

@@ -41,8 +41,7 @@ fn wide(suite: &mut Suite) {
                             let row = b.array("row", scalar, lanes);
                             let cache = [Cache::Default, Cache::ReadOnly, Cache::Streaming][lanes as usize % 3];
                             b.load(Place::Elem(row, 0.into()), Space::Global(src), at, lanes, cache);
-                            let values =
-                                (0..lanes as i32).rev().map(|i| Expr::Elem(row, Expr::from(i).into())).collect();
+                            let values = (0..lanes as i32).rev().map(|i| row.at(i)).collect();
                             let kind = lanes.ilog2() + scalar.bytes().ilog2() + block.min(2);
                             let cache = [Cache::Default, Cache::Streaming, Cache::Kept][kind as usize % 3];
                             b.push(Stmt::Store { space: Space::Global(dst), index: at.into(), values, cache });
@@ -77,8 +76,8 @@ fn in_place(suite: &mut Suite) {
             let data = Space::Global(b.pointer("data", Scalar::I32, Access::ReadWrite, "updated twice"));
             let one = |b: &mut Builder, i: Expr| {
                 for name in ["first", "second"] {
-                    let x = b.load_new(name, Scalar::I32, data, i.clone());
-                    b.store(data, i.clone(), Expr::from(x) * 3 + 1);
+                    let x = b.load_new(name, Scalar::I32, data, i);
+                    b.store(data, i, x * 3 + 1);
                 }
             };
             match block {
@@ -112,23 +111,22 @@ fn indices(suite: &mut Suite) {
             let src_pitch = b.scalar("src_pitch", Scalar::I64, "samples from row to row");
             let dst_pitch = b.scalar("dst_pitch", Scalar::I64, "samples from row to row");
             let stride = b.scalar("stride", Scalar::I64, "samples from image to image");
-            let image =
-                b.let_("image", Scalar::I64, Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(stride));
+            let image = b.let_("image", Scalar::I64, Builtin::BlockZ.cast(Scalar::I64) * stride);
             let one = |b: &mut Builder, row: Expr, column: Expr| {
                 let (row, column) = (row.cast(Scalar::I64), column.cast(Scalar::I64));
-                let from = Expr::from(image) + row.clone() * Expr::from(src_pitch) + column.clone();
+                let from = image + row * src_pitch + column;
                 let x = b.load_new("x", Scalar::I16, Space::Global(src), from);
                 let last = Expr::i64((rows - 1) as i64 * columns as i64);
-                b.store(Space::Global(dst), Expr::from(image) + last + row * Expr::from(dst_pitch) + column, x);
+                b.store(Space::Global(dst), image + last + row * dst_pitch + column, x);
             };
             if block == [1, 1, 1] {
                 b.for_("row", 0, rows as i32, 1, |b, row| {
                     b.for_("column", 0, columns as i32, 1, |b, column| one(b, row, column));
                 });
             } else {
-                let row = b.let_("row", Scalar::I32, Expr::from(Builtin::BlockY) * 4 + Builtin::ThreadY);
+                let row = b.let_("row", Scalar::I32, Builtin::BlockY * 4 + Builtin::ThreadY);
                 let column = Expr::from(Builtin::ThreadX);
-                let inside = Expr::from(row).lt((rows as i32).into()).and(column.clone().lt((columns as i32).into()));
+                let inside = row.lt(rows as i32).and(column.lt(columns as i32));
                 b.if_(inside, |b| one(b, row.into(), column));
             }
         });
@@ -151,14 +149,14 @@ fn register_arrays(suite: &mut Suite) {
         .collect();
     suite.elementwise("register_array", &[Buffer::new(&a)], &expected, |b, x| {
         let w = b.array("w", Scalar::I32, 6);
-        let x = x[0].clone();
-        let elem = |i: Expr| Expr::Elem(w, i.into());
-        b.for_("i", 0, 6, 1, |b, i| b.set(Place::Elem(w, i.clone()), x.clone() * (i.clone() + 1) - i));
+        let x = x[0];
+        let elem = |i: Expr| w.at(i);
+        b.for_("i", 0, 6, 1, |b, i| b.set(Place::Elem(w, i), x * (i + 1) - i));
         b.unrolled("i", 0, 5, 1, |b, i| {
-            b.set(Place::Elem(w, i.clone() + 1), elem(i.clone() + 1) + (elem(i) >> 1));
+            b.set(Place::Elem(w, i + 1), elem(i + 1) + (elem(i) >> 1));
         });
         let wrap = |e: Expr| Expr::Wrap(e.into(), Expr::from(6).into());
-        b.set(Place::Elem(w, wrap(x.clone())), 1000);
+        b.set(Place::Elem(w, wrap(x)), 1000);
         elem(5.into()) + elem(wrap(x + 1)) * 3 - elem(0.into())
     });
 }
@@ -183,13 +181,13 @@ fn shared_reverse(suite: &mut Suite) {
         let rounds = b.scalar("rounds", Scalar::I32, "number of rounds");
         let row = Space::Shared(b.shared("row", Scalar::I32, block));
         let t = Expr::from(Builtin::ThreadX);
-        let at = b.let_("at", Scalar::I32, Expr::from(Builtin::BlockX) * block as i32 + t.clone());
+        let at = b.let_("at", Scalar::I32, Builtin::BlockX * block as i32 + t);
         let x = b.load_new("x", Scalar::I32, Space::Global(src), at);
         b.for_("round", 0, rounds, 1, |b, _| {
-            b.store(row, t.clone(), x);
+            b.store(row, t, x);
             b.barrier();
-            b.load(Place::Local(x), row, Expr::i32(block as i64 - 1) - t.clone(), 1, Cache::Default);
-            b.set(Place::Local(x), Expr::from(x) + t.clone());
+            b.load(x, row, Expr::i32(block as i64 - 1) - t, 1, Cache::Default);
+            b.set(x, x + t);
             b.barrier();
         });
         b.store(Space::Global(dst), at, x);
@@ -209,16 +207,16 @@ fn shared_transpose(suite: &mut Suite) {
         let tag = Space::Shared(b.shared("tag", Scalar::I16, 16));
         let tile = Space::Shared(b.shared("tile", Scalar::F32, 16 * 17));
         let (x, y) = (Expr::from(Builtin::ThreadX), Expr::from(Builtin::ThreadY));
-        b.if_(y.clone().eq_(0.into()), |b| b.store(tag, x.clone(), x.clone().cast(Scalar::I16)));
-        b.for_("r", y.clone(), 16, 8, |b, r| {
-            let v = b.load_new("v", Scalar::F32, Space::Global(src), r.clone() * 16 + x.clone());
-            b.store(tile, r * 17 + x.clone(), v);
+        b.if_(y.eq_(0), |b| b.store(tag, x, x.cast(Scalar::I16)));
+        b.for_("r", y, 16, 8, |b, r| {
+            let v = b.load_new("v", Scalar::F32, Space::Global(src), r * 16 + x);
+            b.store(tile, r * 17 + x, v);
         });
         b.barrier();
         b.for_("r", y, 16, 8, |b, r| {
-            let v = b.load_new("v", Scalar::F32, tile, x.clone() * 17 + r.clone());
-            let row = b.load_new("row", Scalar::I16, tag, r.clone());
-            b.store(Space::Global(dst), r * 16 + x, Expr::from(v) + Expr::from(row).cast(Scalar::F32));
+            let v = b.load_new("v", Scalar::F32, tile, x * 17 + r);
+            let row = b.load_new("row", Scalar::I16, tag, r);
+            b.store(Space::Global(dst), r * 16 + x, v + row.cast(Scalar::F32));
         });
     });
 }
@@ -239,15 +237,15 @@ fn shared_wide(suite: &mut Suite) {
         let row = Space::Shared(b.shared("row", Scalar::I16, 128));
         let t = Expr::from(Builtin::ThreadX);
         let (v, w) = (b.array("v", Scalar::I16, 8), b.array("w", Scalar::I16, 8));
-        let all = |a: LocalId| (0..8).map(|i| Expr::Elem(a, Expr::from(i).into())).collect::<Vec<Expr>>();
-        b.load(Place::Elem(v, 0.into()), src, t.clone() * 8, 8, Cache::Default);
+        let all = |a: LocalId| (0..8).map(|i| a.at(i)).collect::<Vec<Expr>>();
+        b.load(Place::Elem(v, 0.into()), src, t * 8, 8, Cache::Default);
         let store = |space, index, values| Stmt::Store { space, index, values, cache: Cache::Default };
-        b.push(store(row, t.clone() * 8, all(v)));
-        b.store(odd, t.clone(), t.clone().cast(Scalar::I16));
+        b.push(store(row, t * 8, all(v)));
+        b.store(odd, t, t.cast(Scalar::I16));
         b.barrier();
-        b.load(Place::Elem(w, 0.into()), row, (Expr::i32(15) - t.clone()) * 8, 8, Cache::Default);
-        let tag = b.load_new("tag", Scalar::I16, odd, t.clone());
-        let sums = all(w).into_iter().map(|e| e + Expr::from(tag)).collect();
+        b.load(Place::Elem(w, 0.into()), row, (Expr::i32(15) - t) * 8, 8, Cache::Default);
+        let tag = b.load_new("tag", Scalar::I16, odd, t);
+        let sums = all(w).into_iter().map(|e| e + tag).collect();
         b.push(store(dst, t * 8, sums));
     });
 }
@@ -265,15 +263,15 @@ fn shared_types(suite: &mut Suite) {
         let arrays = scalars.map(|s| (s, Space::Shared(b.shared(&format!("of_{}", s.name()), s, 9))));
         let storage = |s| matches!(s, F16 | Bf16);
         for (s, array) in arrays {
-            let value = if storage(s) { t.clone().cast(F32).cast(s) } else { t.clone().cast(s) };
-            b.store(array, t.clone(), value);
+            let value = if storage(s) { t.cast(F32).cast(s) } else { t.cast(s) };
+            b.store(array, t, value);
         }
         b.barrier();
         let sum = b.let_("sum", F64, Expr::Lit(Literal::F64(0.0)));
         for (s, array) in arrays {
-            let x = Expr::from(b.load_new("x", s, array, Expr::i32(8) - t.clone()));
-            let x = if storage(s) { x.cast(F32) } else { x };
-            b.set(Place::Local(sum), Expr::from(sum) + if s == F64 { x } else { x.cast(F64) });
+            let x = b.load_new("x", s, array, Expr::i32(8) - t);
+            let x = if storage(s) { x.cast(F32) } else { Expr::from(x) };
+            b.set(sum, sum + if s == F64 { x } else { x.cast(F64) });
         }
         b.store(dst, t, sum);
     });

@@ -174,7 +174,7 @@ impl Suite {
             let count = b.scalar("count", Scalar::I32, "number of elements");
             let one = |b: &mut Builder, i: Expr| {
                 let operands: Vec<Expr> = (sources.iter().zip(["x", "y", "z"]))
-                    .map(|((param, scalar), name)| b.load_new(name, *scalar, Space::Global(*param), i.clone()).into())
+                    .map(|((param, scalar), name)| b.load_new(name, *scalar, Space::Global(*param), i).into())
                     .collect();
                 let value = f(b, &operands);
                 b.store(Space::Global(out), i, value);
@@ -182,12 +182,12 @@ impl Suite {
             if serial {
                 b.for_("i", 0, count, 1, |b, i| one(b, i));
             } else {
-                let i = b.let_("i", Scalar::I32, Expr::from(Builtin::BlockX) * BLOCK as i32 + Builtin::ThreadX);
-                b.if_(Expr::from(i).lt(count.into()), |b| one(b, i.into()));
+                let i = b.let_("i", Scalar::I32, Builtin::BlockX * BLOCK as i32 + Builtin::ThreadX);
+                b.if_(i.lt(count), |b| one(b, i.into()));
             }
         };
         let count = ParamId(inputs.len() as u32 + 1);
-        let blocks = (Expr::from(count) + (BLOCK as i32 - 1)) / BLOCK as i32;
+        let blocks = (count + (BLOCK as i32 - 1)) / BLOCK as i32;
         self.case(
             &format!("{name}_threads"),
             [BLOCK, 1, 1],

@@ -27,17 +27,17 @@ fn launches(suite: &mut Suite) {
         let t = Expr::from(Builtin::ThreadX);
         builder.settled(a);
         builder.push(Stmt::AllowLaunch);
-        let x = builder.load_new("x", Scalar::I32, Space::Global(a), t.clone());
+        let x = builder.load_new("x", Scalar::I32, Space::Global(a), t);
         builder.if_else(
-            t.clone().lt(20.into()),
+            t.lt(20),
             |builder| {
                 builder.push(Stmt::WaitLaunches);
-                let y = builder.load_new("y", Scalar::I32, Space::Global(b), t.clone());
-                builder.set(Place::Local(x), Expr::from(x) + Expr::from(y));
+                let y = builder.load_new("y", Scalar::I32, Space::Global(b), t);
+                builder.set(x, x + y);
             },
             |builder| builder.push(Stmt::WaitLaunches),
         );
-        builder.store(Space::Global(out), t.clone(), x);
+        builder.store(Space::Global(out), t, x);
     });
 }
 
@@ -55,20 +55,20 @@ fn branches(suite: &mut Suite) {
     suite.elementwise("branches", &[Buffer::new(&a)], &expected, |b, x| {
         let x = &x[0];
         let y = b.declare("y", Scalar::I32);
-        let set = |b: &mut Builder, e: Expr| b.set(Place::Local(y), e);
+        let set = |b: &mut Builder, e: Expr| b.set(y, e);
         b.if_else(
-            x.clone().lt(0.into()),
+            (*x).lt(0),
             |b| set(b, (-1).into()),
             |b| {
                 b.if_else(
-                    x.clone().lt(10.into()),
+                    (*x).lt(10),
                     |b| {
-                        set(b, x.clone());
-                        b.if_((x.clone() % 2).eq_(0.into()), |b| set(b, Expr::from(y) * 10));
+                        set(b, *x);
+                        b.if_((*x % 2).eq_(0), |b| set(b, y * 10));
                     },
                     |b| {
-                        set(b, x.clone() - 7);
-                        b.if_else(x.clone().ge(30.into()), |b| b.comment("unchanged"), |b| set(b, 7.into()));
+                        set(b, *x - 7);
+                        b.if_else((*x).ge(30), |b| b.comment("unchanged"), |b| set(b, 7.into()));
                     },
                 );
             },
@@ -83,16 +83,16 @@ fn loops(suite: &mut Suite) {
     let expected: Vec<i32> = a.iter().map(|&x| (x / 2..x).step_by(3).map(|i| i * i).sum()).collect();
     suite.elementwise("for_bounds", &[Buffer::new(&a)], &expected, |b, x| {
         let sum = b.let_("sum", Scalar::I32, 0);
-        let x = x[0].clone();
-        b.for_("i", x.clone() / 2, x, 3, |b, i| b.set(Place::Local(sum), Expr::from(sum) + i.clone() * i));
+        let x = x[0];
+        b.for_("i", x / 2, x, 3, |b, i| b.set(sum, sum + i * i));
         sum.into()
     });
     let expected: Vec<i32> = (a.iter()).map(|&x| (0..4).flat_map(|i| (i..4).map(move |j| i * j + x)).sum()).collect();
     suite.elementwise("for_nested", &[Buffer::new(&a)], &expected, |b, x| {
         let sum = b.let_("sum", Scalar::I32, 0);
         b.unrolled("i", 0, 4, 1, |b, i| {
-            b.for_("j", i.clone(), 4, 1, |b, j| {
-                b.set(Place::Local(sum), Expr::from(sum) + i.clone() * j + x[0].clone());
+            b.for_("j", i, 4, 1, |b, j| {
+                b.set(sum, sum + i * j + x[0]);
             });
         });
         sum.into()
@@ -101,9 +101,9 @@ fn loops(suite: &mut Suite) {
     suite.elementwise("for_i64", &[Buffer::new(&a)], &expected, |b, x| {
         let sum = b.let_("sum", Scalar::I64, Expr::i64(0));
         let from = 1i64 << 33;
-        let x = x[0].clone().cast(Scalar::I64);
+        let x = x[0].cast(Scalar::I64);
         b.for_wide("k", (Expr::i64(from), Expr::i64(from + 15), Expr::i64(5)), |b, k| {
-            b.set(Place::Local(sum), Expr::from(sum) + k + x);
+            b.set(sum, sum + k + x);
         });
         sum.into()
     });
@@ -117,13 +117,13 @@ fn loops(suite: &mut Suite) {
     };
     let expected: Vec<i32> = a.iter().map(|&x| collatz(x)).collect();
     suite.elementwise("while_collatz", &[Buffer::new(&a)], &expected, |b, x| {
-        let v = b.let_("v", Scalar::I64, x[0].clone().cast(Scalar::I64));
+        let v = b.let_("v", Scalar::I64, x[0].cast(Scalar::I64));
         let steps = b.let_("steps", Scalar::I32, 0);
-        b.while_(Expr::from(v).gt(Expr::i64(1)), |b| {
-            let even = (Expr::from(v) % Expr::i64(2)).eq_(Expr::i64(0));
-            let next = even.select(Expr::from(v) / Expr::i64(2), Expr::from(v) * Expr::i64(3) + Expr::i64(1));
-            b.set(Place::Local(v), next);
-            b.set(Place::Local(steps), Expr::from(steps) + 1);
+        b.while_(v.gt(Expr::i64(1)), |b| {
+            let even = (v % Expr::i64(2)).eq_(Expr::i64(0));
+            let next = even.select(v / Expr::i64(2), v * Expr::i64(3) + Expr::i64(1));
+            b.set(v, next);
+            b.set(steps, steps + 1);
         });
         steps.into()
     });
@@ -134,7 +134,7 @@ fn scopes(suite: &mut Suite) {
     let a: Vec<i32> = (0..30).collect();
     let expected: Vec<i32> = a.iter().map(|&x| x * 3 + 16 + x % 2 * 5).collect();
     suite.elementwise("names", &[Buffer::new(&a)], &expected, |b, x| {
-        let x = x[0].clone();
+        let x = x[0];
         let reserved = [
             "int",
             "float",
@@ -153,21 +153,21 @@ fn scopes(suite: &mut Suite) {
         ];
         let ids: Vec<LocalId> = reserved.iter().map(|name| b.let_(name, Scalar::I32, 1)).collect();
         let sum = ids.into_iter().map(Expr::from).reduce(|a, b| a + b).unwrap_or(0.into());
-        let outer = b.let_("count", Scalar::I32, x.clone() * 2 + sum);
-        let odd = b.let_("count", Scalar::I32, x.clone() % 2);
+        let outer = b.let_("count", Scalar::I32, x * 2 + sum);
+        let odd = b.let_("count", Scalar::I32, x % 2);
         b.if_else(
-            Expr::from(odd).eq_(0.into()),
+            odd.eq_(0),
             |b| {
                 let t = b.let_("t", Scalar::I32, 1);
-                b.set(Place::Local(outer), Expr::from(outer) + t);
+                b.set(outer, outer + t);
             },
             |b| {
                 let t = b.let_("t", Scalar::I32, 6);
-                b.set(Place::Local(outer), Expr::from(outer) + t);
+                b.set(outer, outer + t);
             },
         );
         let t = b.let_("t", Scalar::I32, 1);
-        Expr::from(outer) + t + x
+        outer + t + x
     });
 }
 
@@ -189,9 +189,9 @@ fn scalars(suite: &mut Suite) {
             let out = Space::Global(b.pointer("out", F64, Access::Write, "sums"));
             let params = [I16, I32, I64, U32, U64, F32].map(|s| b.scalar(&format!("{}_value", s.name()), s, "a term"));
             let last = b.scalar("f64_value", F64, "a term");
-            let sum = params.into_iter().map(|p| Expr::from(p).cast(F64)).reduce(|a, b| a + b);
-            let sum = b.let_("sum", F64, sum.unwrap_or(Expr::Lit(Literal::F64(0.0))) + Expr::from(last));
-            let one = |b: &mut Builder, i: Expr| b.store(out, i.clone(), Expr::from(sum) + i.cast(F64));
+            let sum = params.into_iter().map(|p| p.cast(F64)).reduce(|a, b| a + b);
+            let sum = b.let_("sum", F64, sum.unwrap_or(Expr::Lit(Literal::F64(0.0))) + last);
+            let one = |b: &mut Builder, i: Expr| b.store(out, i, sum + i.cast(F64));
             match block {
                 1 => b.for_("i", 0, n as i32, 1, |b, i| one(b, i)),
                 _ => one(b, Builtin::ThreadX.into()),
@@ -224,7 +224,7 @@ fn builtins(suite: &mut Suite) {
         let at = b.let_("at", Scalar::I32, (place * threads as i32 + thread) * 10);
         let all = [ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, GridX, GridY, GridZ, Lane];
         for (i, builtin) in (0..).zip(all) {
-            b.store(out, Expr::from(at) + i, builtin);
+            b.store(out, at + i, builtin);
         }
     });
 }
@@ -241,8 +241,8 @@ fn serial_blocks(suite: &mut Suite) {
         b.scalar("rows", Scalar::I32, "rows");
         let columns = b.scalar("columns", Scalar::I64, "columns");
         let (row, column) = (Expr::from(Builtin::BlockY), Expr::from(Builtin::BlockX));
-        let at = row.clone().cast(Scalar::I64) * Expr::from(columns) + column.clone().cast(Scalar::I64);
-        let size = Expr::from(Builtin::GridY) * 10 - Expr::from(Builtin::GridX) * 3 + Builtin::GridZ + Builtin::ThreadX;
+        let at = row.cast(Scalar::I64) * columns + column.cast(Scalar::I64);
+        let size = Builtin::GridY * 10 - Builtin::GridX * 3 + Builtin::GridZ + Builtin::ThreadX;
         b.store(out, at, row * 100 + column + size + Builtin::Lane + 1);
     });
 }
@@ -273,17 +273,17 @@ fn shuffles(suite: &mut Suite, warp: usize) {
             suite.case_of_warps(warp as u32, &name, [warp as u32, 3, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
                 let src = Space::Global(b.pointer("src", scalar, Access::Read, "one value per thread"));
                 let out = Space::Global(b.pointer("out", scalar, Access::Write, "received values"));
-                let at = b.let_("at", Scalar::I32, Expr::from(Builtin::ThreadY) * warp as i32 + Builtin::ThreadX);
+                let at = b.let_("at", Scalar::I32, Builtin::ThreadY * warp as i32 + Builtin::ThreadX);
                 let x = b.load_new("x", scalar, src, at);
                 let lane = Expr::from(Builtin::Lane);
                 let lanes = [Lane::Up(3), Lane::Down(5), Lane::Xor(12), Lane::Index(lane * 7 + 35)];
                 for (i, lane) in (0..).zip(lanes) {
                     let y = b.declare("y", scalar);
                     b.push(Stmt::Shuffle { dst: Place::Local(y), src: x.into(), lane });
-                    b.store(out, Expr::from(at) * 5 + i, y);
+                    b.store(out, at * 5 + i, y);
                 }
                 b.push(Stmt::Shuffle { dst: Place::Local(x), src: x.into(), lane: Lane::Index((-1).into()) });
-                b.store(out, Expr::from(at) * 5 + 4, x);
+                b.store(out, at * 5 + 4, x);
             });
         })*};
     }
@@ -328,13 +328,13 @@ fn sums(suite: &mut Suite, lanes_of_warp: usize) {
         let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "one value per thread"));
         let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "sums over warps"));
         let t = Expr::from(Builtin::ThreadX);
-        let x = b.load_new("x", Scalar::I32, src, t.clone());
-        let warp = b.let_("warp", Scalar::I32, t.clone() / lanes as i32);
+        let x = b.load_new("x", Scalar::I32, src, t);
+        let warp = b.let_("warp", Scalar::I32, t / lanes as i32);
         b.if_else(
-            Expr::from(warp).lt(3.into()),
+            warp.lt(3),
             |b| {
                 let part = b.array("part", Scalar::I32, 2);
-                let elem = |i: i32| Expr::Elem(part, Expr::from(i).into());
+                let elem = |i: i32| part.at(i);
                 b.set(Place::Elem(part, 0.into()), x);
                 for distance in distances {
                     let (dst, lane) = (Place::Elem(part, 1.into()), Lane::Xor(distance));
@@ -342,14 +342,14 @@ fn sums(suite: &mut Suite, lanes_of_warp: usize) {
                     b.set(Place::Elem(part, 0.into()), elem(0) + elem(1));
                 }
                 let sum = b.let_("sum", Scalar::I32, 0);
-                b.for_("i", 0, Expr::from(warp) + 1, 1, |b, _| {
+                b.for_("i", 0, warp + 1, 1, |b, _| {
                     let first = b.declare("first", Scalar::I32);
                     b.push(Stmt::Shuffle { dst: Place::Local(first), src: elem(0), lane: Lane::Index(0.into()) });
-                    b.set(Place::Local(sum), Expr::from(sum) + first);
+                    b.set(sum, sum + first);
                 });
-                b.store(out, t.clone(), sum);
+                b.store(out, t, sum);
             },
-            |b| b.store(out, t.clone(), -Expr::from(x)),
+            |b| b.store(out, t, -x),
         );
     });
 }
@@ -374,25 +374,25 @@ fn ballots(suite: &mut Suite, warp: usize) {
         let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "one value per thread"));
         let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "values, odd ones first in a warp"));
         let t = Expr::from(Builtin::ThreadX);
-        let x = b.load_new("x", Scalar::I32, src, t.clone());
-        let is_odd = Expr::from(x).and(1.into()).eq_(1.into());
-        let odd = b.ballot("odd", is_odd.clone());
+        let x = b.load_new("x", Scalar::I32, src, t);
+        let is_odd = x.and(1).eq_(1);
+        let odd = b.ballot("odd", is_odd);
         let below = b.let_("below", mask, (Expr::int(1, mask) << Expr::from(Builtin::Lane)) - Expr::int(1, mask));
         let ones = |bits: Expr| bits.count_ones().cast(Scalar::I32);
-        let rank = b.let_("rank", Scalar::I32, ones(Expr::from(odd).and(below.into())));
-        let behind = ones(odd.into()) + Builtin::Lane - Expr::from(rank);
-        let place = b.let_("place", Scalar::I32, is_odd.select(rank.into(), behind));
+        let rank = b.let_("rank", Scalar::I32, ones(odd.and(below)));
+        let behind = ones(odd.into()) + Builtin::Lane - rank;
+        let place = b.let_("place", Scalar::I32, is_odd.select(rank, behind));
         let rounds = b.let_("rounds", Scalar::I32, 0);
         let left = b.array("left", mask, 1);
-        let left = |i: i32| (Place::Elem(left, i.into()), Expr::Elem(left, Expr::from(i).into()));
-        b.push(Stmt::Ballot { dst: left(0).0, cond: Expr::from(x).ge(16.into()) });
+        let left = |i: i32| (Place::Elem(left, i.into()), left.at(i));
+        b.push(Stmt::Ballot { dst: left(0).0, cond: x.ge(16) });
         b.while_(left(0).1.ne_(Expr::int(0, mask)), |b| {
-            b.set(Place::Local(rounds), Expr::from(rounds) + 1);
-            let next = (Expr::from(rounds) + 1) * 16;
-            b.push(Stmt::Ballot { dst: left(0).0, cond: Expr::from(x).ge(next) });
+            b.set(rounds, rounds + 1);
+            let next = (rounds + 1) * 16;
+            b.push(Stmt::Ballot { dst: left(0).0, cond: x.ge(next) });
         });
-        let first = t - Expr::from(Builtin::Lane);
-        b.store(out, first + place, Expr::from(x) + Expr::from(rounds) * 1000);
+        let first = t - Builtin::Lane;
+        b.store(out, first + place, x + rounds * 1000);
     });
 }
 

@@ -116,7 +116,7 @@ impl<'a> Program<'a> {
 /// let mut b = Builder::new("double");
 /// let data = b.pointer("data", Scalar::I32, Access::ReadWrite, "values to double");
 /// let x = b.load_new("x", Scalar::I32, Space::Global(data), Builtin::ThreadX);
-/// b.store(Space::Global(data), Builtin::ThreadX, Expr::from(x) * 2);
+/// b.store(Space::Global(data), Builtin::ThreadX, x * 2);
 /// let kernel = b.finish(Launch { block: [32, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
 /// let info = validate(&kernel).unwrap();
 /// let mut args = [Arg::Buffer(Buffer::new(&[21i32; 32]))];

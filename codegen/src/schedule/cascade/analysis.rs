@@ -27,22 +27,22 @@ struct Chunk {
 /// Writes the walks of a kernel. Returns the number of row pairs of the second level.
 pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     let Strips { plan, params, .. } = *strips;
-    let pairs = (((Expr::from(params.height) + 1) >> 1) + 1) >> 1;
-    let [first, stop] = strips.chunk(b, &pairs);
-    let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
+    let pairs = (((params.height + 1) >> 1) + 1) >> 1;
+    let [first, stop] = strips.chunk(b, pairs);
+    let from = b.let_("from_step", Scalar::I32, first - plan.above() as i32);
     // Loaded rows.
     let ahead = 2 * plan.odd() as i32;
     // A doubled row is at an edge.
     let doubled = i32::from(plan.options.doubled_ends);
-    let starts = ((Expr::from(from) << 2) + ahead).lt(doubled.into());
-    let to = Expr::from(stop) + plan.delay(false) as i32;
-    let ends = ((to << 2) + (ahead + doubled)).gt(params.height.into());
-    let at_edge = b.let_("at_edge", Scalar::Bool, Expr::from(strips.beyond).or(starts).or(ends));
+    let starts = ((from << 2) + ahead).lt(doubled);
+    let to = stop + plan.delay(false) as i32;
+    let ends = ((to << 2) + (ahead + doubled)).gt(params.height);
+    let at_edge = b.let_("at_edge", Scalar::Bool, strips.beyond.or(starts).or(ends));
     strips.both(b, at_edge, |b, at_border, arrays| {
-        let to = b.let_("to", Scalar::I32, Expr::from(stop) + plan.delay(at_border) as i32);
+        let to = b.let_("to", Scalar::I32, stop + plan.delay(at_border) as i32);
         let strip = strips.strip(b, at_border, arrays);
         let copied = copied_columns(b, &strip).into_iter().map(|column| {
-            let index = strip.frame.index(0, (Expr::from(from) << 2) + ahead, column.into());
+            let index = strip.frame.index(0, (from << 2) + ahead, column.into());
             (column, b.let_("source", Scalar::I64, index))
         });
         let copied = copied.collect();
@@ -58,13 +58,13 @@ fn copied_columns(b: &mut Builder, strip: &Strip) -> Vec<LocalId> {
     let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
     (0..plan.copies())
         .map(|copy| {
-            let lane = Expr::from(Builtin::ThreadX) + 32 * copy;
-            let x = b.let_("vector_x", Scalar::I32, Expr::from(lanes.base) + lane * vector);
-            let (x, width) = (|| Expr::from(x), || lanes.held.length(0));
+            let lane = Builtin::ThreadX + 32 * copy;
+            let x = b.let_("vector_x", Scalar::I32, lanes.base + lane * vector);
+            let width = lanes.held.length(0);
             let inner = match lanes.held.boundary {
-                _ if !strip.at_border => x(),
-                Boundary::Periodic => Expr::Wrap(Box::new(x()), Box::new(width())),
-                _ => x().max(0.into()).min(width() - vector),
+                _ if !strip.at_border => x.into(),
+                Boundary::Periodic => Expr::wrap(x, width),
+                _ => x.max(0).min(width - vector),
             };
             b.let_("copied_x", Scalar::I32, inner)
         })
@@ -98,9 +98,9 @@ impl Analysis<'_> {
                 // The first level: two row pairs.
                 let results = plan.rows(b, "results", 4, c);
                 for pair in 0..2 {
-                    let front = b.let_("front", Scalar::I32, (step.clone() << 1) + (plan.odd() as i32 + pair));
+                    let front = b.let_("front", Scalar::I32, (step << 1) + (plan.odd() as i32 + pair));
                     let of = |array: LocalId| [0, 1].map(|phase| plan.row(array, 2 * pair + phase, c));
-                    let done = descend(b, plan, (&line, upper), &front.into(), &of(rows), c);
+                    let done = descend(b, plan, (&line, upper), front.into(), &of(rows), c);
                     of(results).iter().zip(&done).for_each(|(to, done)| to.copy(b, done, c));
                 }
                 if !across_first {
@@ -113,7 +113,7 @@ impl Analysis<'_> {
                 b.part("enter_low", "Fills the rows of the low band that enter the second level.", |b| {
                     self.enter(b, step, (results, before, low));
                 });
-                let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.strip.at_border) as i32);
+                let pair = b.let_("low_pair", Scalar::I32, step - plan.seam(self.strip.at_border) as i32);
                 let low_rows: Vec<Row> = (0..2).map(|i| plan.row(low, i, c / 2)).collect();
                 if across_first {
                     low_across.lift_all(b, &low_rows);
@@ -121,14 +121,13 @@ impl Analysis<'_> {
                 for (phase, low_row) in PHASES.into_iter().zip(&low_rows) {
                     low_line.row(phase, 0).copy(b, low_row, c / 2);
                 }
-                let pair = Expr::from(pair);
-                low_line.scale_first(b, &pair);
-                low_line.lift(b, &pair);
+                low_line.scale_first(b, pair.into());
+                low_line.lift(b, pair.into());
                 let results = |b: &mut Builder| {
                     let results = PHASES.map(|phase| {
                         let result = plan.rows(b, "low_result", 1, c / 2);
-                        let done = pair.clone() - lower.delay as i32;
-                        low_line.result(b, (phase, &done), lower.delay as i32, result);
+                        let done = pair - lower.delay as i32;
+                        low_line.result(b, (phase, done), lower.delay as i32, result);
                         plan.row(result, 0, c / 2)
                     });
                     if !across_first {
@@ -148,16 +147,16 @@ impl Analysis<'_> {
     fn request(&self, b: &mut Builder, step: Expr, slot: Expr) {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let step = b.let_("next", Scalar::I32, step);
-        b.if_(Expr::from(step).lt(self.chunk.to.into()), |b| {
+        b.if_(step.lt(self.chunk.to), |b| {
             let cell = b.let_("cell", Scalar::I32, slot * plan.slot_len());
             let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
             let copy = |b: &mut Builder, i: i32, n: usize, index: Expr| {
-                let at = Expr::from(cell) + (self.cell(n as i32) * vector + 32 * frame.lanes.held.columns() * i);
+                let at = cell + (self.cell(n as i32) * vector + 32 * frame.lanes.held.columns() * i);
                 b.copy_async((self.strip.ring, at), (frame.params.signal, index), vector as u32, vector);
             };
             if self.strip.at_border {
                 for i in 0..4 {
-                    let row = (Expr::from(step) << 2) + (2 * plan.odd() as i32 + i);
+                    let row = (step << 2) + (2 * plan.odd() as i32 + i);
                     let row = frame.lanes.held.serve_near(b, row);
                     for (n, (column, _)) in self.copied.iter().enumerate() {
                         copy(b, i, n, frame.index(0, row.into(), (*column).into()));
@@ -196,7 +195,7 @@ impl Analysis<'_> {
             for n in 0..copies {
                 let lane = Expr::from(Builtin::ThreadX);
                 let own = if copies == 1 { lane } else { swapped(lane * 2 + n) };
-                let at = Expr::from(slot) * plan.slot_len() + (own * vector + 32 * c * i);
+                let at = slot * plan.slot_len() + (own * vector + 32 * c * i);
                 b.load(
                     Place::Elem(raw, (n * vector).into()),
                     Space::Shared(self.strip.ring),
@@ -205,7 +204,7 @@ impl Analysis<'_> {
                     Cache::Default,
                 );
             }
-            let value = |column: i32| self.gained(plan.arith.widen(Expr::Elem(raw, Box::new(column.into()))));
+            let value = |column: i32| self.gained(plan.arith.widen(raw.at(column)));
             let row = plan.row(rows, i, c);
             if plan.packed {
                 // Packed samples in memory's order need no unpacking.
@@ -228,7 +227,7 @@ impl Analysis<'_> {
 
     /// Fills the rows of the low band that enter the second level: the current results, or, near a border, those of the
     /// previous step. Beyond an even number of rows, these are shifted by one row.
-    fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, Option<LocalId>, LocalId)) {
+    fn enter(&self, b: &mut Builder, step: Expr, (results, before, low): (LocalId, Option<LocalId>, LocalId)) {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let (c, half) = (frame.lanes.held.columns(), frame.lanes.held.columns() / 2);
         let low = [0, 1].map(|i| plan.row(low, i, half));
@@ -247,12 +246,12 @@ impl Analysis<'_> {
         let before = [0, 1].map(|i| plan.row(before, i, half));
         low.iter().zip(&before).for_each(|(low, before)| low.copy(b, before, half));
         if frame.lanes.held.boundary != Boundary::Periodic {
-            let row = (step.clone() << 1) - 2 * self.strip.plan.seam(true) as i32;
+            let row = (step << 1) - 2 * self.strip.plan.seam(true) as i32;
             let row = b.let_("low_row", Scalar::I32, row);
-            let is_even = Expr::from(frame.params.height).and(1.into()).eq_(0.into());
+            let is_even = frame.params.height.and(1).eq_(0);
             b.if_(is_even, |b| {
-                b.if_(Expr::from(row).ge(self.strip.low.held.length(1)), |b| low[0].copy(b, &before[1], half));
-                b.if_((Expr::from(row) + 1).ge(self.strip.low.held.length(1)), |b| left(b, 0, &low[1]));
+                b.if_(row.ge(self.strip.low.held.length(1)), |b| low[0].copy(b, &before[1], half));
+                b.if_((row + 1).ge(self.strip.low.held.length(1)), |b| left(b, 0, &low[1]));
             });
         }
         (0..).zip(&before).for_each(|(i, before)| left(b, i, before));
@@ -262,25 +261,25 @@ impl Analysis<'_> {
     /// level.
     fn outs(&self, b: &mut Builder) -> [LocalId; 3] {
         let (frame, plan) = (&self.strip.frame, self.strip.plan);
-        let done = |delay: i64| Expr::from(self.chunk.from) - delay as i32;
+        let done = |delay: i64| self.chunk.from - delay as i32;
         let first = done(plan.seam(false)) << 1;
-        let second = || done(plan.delay(self.strip.at_border));
-        let low_x = || Expr::from(self.strip.low.x);
+        let second = done(plan.delay(self.strip.at_border));
+        let low_x = || self.strip.low.x;
         let indices = [
-            frame.index(2, first, low_x()),
-            frame.index(1, second(), low_x() >> 1),
-            frame.index(2, second(), low_x() >> 1),
+            frame.index(2, first, Expr::from(low_x())),
+            frame.index(1, second, low_x() >> 1),
+            frame.index(2, second, low_x() >> 1),
         ];
         indices.map(|index| b.let_("out", Scalar::I64, index))
     }
 
     /// Stores the bands of the first level, of two row pairs.
-    fn store_first(&self, b: &mut Builder, step: &Expr, out: LocalId, results: LocalId) {
+    fn store_first(&self, b: &mut Builder, step: Expr, out: LocalId, results: LocalId) {
         let (frame, plan, chunk) = (&self.strip.frame, self.strip.plan, self.chunk);
         let (c, half) = (frame.lanes.held.columns(), frame.lanes.held.columns() / 2);
-        let done = b.let_("done", Scalar::I32, step.clone() - plan.seam(false) as i32);
-        let inside = Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into()));
-        b.if_(inside.and(frame.useful.into()), |b| {
+        let done = b.let_("done", Scalar::I32, step - plan.seam(false) as i32);
+        let inside = done.ge(chunk.first).and(done.lt(chunk.stop));
+        b.if_(inside.and(frame.useful), |b| {
             let store = |b: &mut Builder, pair: i32, phase: Phase| {
                 let bands: &[Phase] = if phase == Phase::Even { &[Phase::Odd] } else { &PHASES };
                 for columns in bands {
@@ -290,7 +289,7 @@ impl Analysis<'_> {
                     self.put(b, frame.params.bands[band], frame.below(2, out, pair), values);
                 }
             };
-            let exists = |k: i32, phase: Phase| ((Expr::from(done) << 1) + k).le(frame.lanes.held.last_index(1, phase));
+            let exists = |k: i32, phase: Phase| ((done << 1) + k).le(frame.lanes.held.last_index(1, phase));
             for (pair, phase) in (0..2).flat_map(|pair| PHASES.map(|phase| (pair, phase))) {
                 if self.strip.at_border {
                     b.if_(exists(pair, phase), |b| store(b, pair, phase));
@@ -300,20 +299,20 @@ impl Analysis<'_> {
             }
         });
         let below = frame.below(2, out, 2);
-        b.set(Place::Local(out), below);
+        b.set(out, below);
     }
 
     /// Stores the bands of the second level, of a row pair. All lanes take part in `results`.
     fn store_second(
         &self,
         b: &mut Builder,
-        step: &Expr,
+        step: Expr,
         outs: [LocalId; 2],
         results: impl FnOnce(&mut Builder) -> [Row; 2],
     ) {
         let (frame, low, chunk) = (&self.strip.frame, &self.strip.low, self.chunk);
-        let done = b.let_("low_done", Scalar::I32, step.clone() - self.strip.plan.delay(self.strip.at_border) as i32);
-        b.if_(Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into())), |b| {
+        let done = b.let_("low_done", Scalar::I32, step - self.strip.plan.delay(self.strip.at_border) as i32);
+        b.if_(done.ge(chunk.first).and(done.lt(chunk.stop)), |b| {
             let results = results(b);
             let store = |b: &mut Builder, phase: Phase| {
                 for columns in PHASES {
@@ -328,7 +327,7 @@ impl Analysis<'_> {
             b.if_(frame.useful, |b| {
                 store(b, Phase::Even);
                 if self.strip.at_border {
-                    b.if_(Expr::from(done).le(low.held.last_index(1, Phase::Odd)), |b| store(b, Phase::Odd));
+                    b.if_(done.le(low.held.last_index(1, Phase::Odd)), |b| store(b, Phase::Odd));
                 } else {
                     store(b, Phase::Odd);
                 }
@@ -336,7 +335,7 @@ impl Analysis<'_> {
         });
         for (array, out) in (1..).zip(outs) {
             let below = frame.below(array, out, 1);
-            b.set(Place::Local(out), below);
+            b.set(out, below);
         }
     }
 

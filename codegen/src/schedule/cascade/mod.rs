@@ -296,6 +296,6 @@ impl Fit {
 /// A vector's cell in a row of the ring buffer if lanes have two vectors. Every other eight swap with their neighbours,
 /// so that neither one vector a lane nor two contiguous ones conflict.
 fn swapped(vector: Expr) -> Expr {
-    let bit = (vector.clone() >> 3).and(1.into());
+    let bit = (vector >> 3).and(1);
     Expr::binary(BinOp::Xor, vector, bit)
 }

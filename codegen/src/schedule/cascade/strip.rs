@@ -66,12 +66,9 @@ pub fn kernel(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
         Direction::Forward => analysis::walks(b, &strips, order),
         Direction::Inverse => synthesis::walks(b, &strips, order),
     };
-    let (strip_columns, chunk) = (plan.strip_columns() as i32, || Expr::from(params.chunk));
-    let grid = [
-        (Expr::from(params.width) + (strip_columns - 1)) / strip_columns,
-        (pairs + chunk() - 1) / chunk(),
-        params.batch.into(),
-    ];
+    let (strip_columns, chunk) = (plan.strip_columns() as i32, || params.chunk);
+    let grid =
+        [(params.width + (strip_columns - 1)) / strip_columns, (pairs + chunk() - 1) / chunk(), params.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
     kernel.min_blocks = plan.min_blocks();
     kernel
@@ -83,22 +80,22 @@ impl<'a> Strips<'a> {
         let held = held(plan, params, plan.shape.columns);
         let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), 0);
         let Lanes { base, x, at_border: beyond, .. } = lanes;
-        let low_base = b.let_("low_base", Scalar::I32, Expr::from(base) >> 1);
-        let low_x = b.let_("low_x", Scalar::I32, Expr::from(x) >> 1);
+        let low_base = b.let_("low_base", Scalar::I32, base >> 1);
+        let low_x = b.let_("low_x", Scalar::I32, x >> 1);
         Strips { plan, params, beyond, ring, base, x, useful, low_base, low_x }
     }
 
     /// The chunk, in row pairs of the second level, of `pairs` in all: the first stored, and one past the last.
-    pub fn chunk(&self, b: &mut Builder, pairs: &Expr) -> [LocalId; 2] {
-        let chunk = || Expr::from(self.params.chunk);
-        let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
-        let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs.clone()));
+    pub fn chunk(&self, b: &mut Builder, pairs: Expr) -> [LocalId; 2] {
+        let chunk = self.params.chunk;
+        let first = b.let_("first_pair", Scalar::I32, Builtin::BlockY * chunk);
+        let stop = b.let_("stop_pair", Scalar::I32, (first + chunk).min(pairs));
         [first, stop]
     }
 
     /// Two walks: one for blocks near a border, and one for the others.
     pub fn both(&self, b: &mut Builder, near: LocalId, walk: impl Fn(&mut Builder, bool, [[LocalId; 3]; 2])) {
-        let arrays = [self.params.offsets(b, &Builtin::BlockZ.into()), self.params.narrow_pitches(b)];
+        let arrays = [self.params.offsets(b, Builtin::BlockZ.into()), self.params.narrow_pitches(b)];
         b.if_else(near, |b| walk(b, true, arrays), |b| walk(b, false, arrays));
     }
 
@@ -106,7 +103,7 @@ impl<'a> Strips<'a> {
     pub fn strip(&self, b: &mut Builder, at_border: bool, [offsets, pitches]: [[LocalId; 3]; 2]) -> Strip<'a> {
         let Strips { plan, params, beyond, ring, base, x, useful, low_base, low_x } = *self;
         let (options, columns) = (plan.options, plan.shape.columns);
-        let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
+        let half = |n: ParamId| (n + 1) >> 1;
         let length = [half(params.width), half(params.height), 1.into()];
         let held = |columns: u32| {
             let held = held(plan, params, columns);
@@ -131,7 +128,7 @@ pub fn descend(
     b: &mut Builder,
     plan: &Fit,
     (line, descent): (&DelayLine, &Descent),
-    front: &Expr,
+    front: Expr,
     rows: &[Row],
     columns: i32,
 ) -> [Row; 2] {
@@ -143,8 +140,8 @@ pub fn descend(
         line.scale_first(b, front);
         line.lift(b, front);
         for (phase, array) in PHASES.into_iter().zip(results) {
-            let done = front.clone() - descent.delay as i32;
-            line.result(b, (phase, &done), descent.delay as i32, array);
+            let done = front - descent.delay as i32;
+            line.result(b, (phase, done), descent.delay as i32, array);
         }
         line.shift(b);
     });

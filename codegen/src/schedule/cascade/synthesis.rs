@@ -52,16 +52,16 @@ struct Out {
 /// Writes the walks of a kernel. Returns the number of row pairs of the second level.
 pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     let Strips { plan, params, .. } = *strips;
-    let pairs = (Expr::from(params.height) + 3) >> 2;
-    let [first, stop] = strips.chunk(b, &pairs);
-    let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
-    let both = b.let_("both_step", Scalar::I32, Expr::from(from) + plan.alone() as i32);
-    let to = b.let_("to_step", Scalar::I32, Expr::from(stop) + plan.delay(false) as i32);
+    let pairs = (params.height + 3) >> 2;
+    let [first, stop] = strips.chunk(b, pairs);
+    let from = b.let_("from_step", Scalar::I32, first - plan.above() as i32);
+    let both = b.let_("both_step", Scalar::I32, from + plan.alone() as i32);
+    let to = b.let_("to_step", Scalar::I32, stop + plan.delay(false) as i32);
     let range = Range { first, stop, from, both, to };
     // A doubled row is at an edge.
     let doubled = i32::from(plan.options.doubled_ends);
-    let beyond = Expr::from(from).lt(doubled.into()).or(((Expr::from(to) << 2) + doubled).gt(params.height.into()));
-    let edge = b.let_("edge", Scalar::Bool, Expr::from(strips.beyond).or(beyond));
+    let beyond = from.lt(doubled).or(((to << 2) + doubled).gt(params.height));
+    let edge = b.let_("edge", Scalar::Bool, strips.beyond.or(beyond));
     strips.both(b, edge, |b, at_border, arrays| {
         Synthesis { strip: strips.strip(b, at_border, arrays), range }.walk(b, order);
     });
@@ -96,7 +96,7 @@ impl Synthesis<'_> {
                     // Other lanes have taken results out of the slot to be filled.
                     b.push(Stmt::SyncWarp);
                 }
-                b.set(Place::Local(cell), Expr::from(slot) * plan.slot_len());
+                b.set(cell, slot * plan.slot_len());
             },
             |b, step| {
                 // The second level: a row pair.
@@ -110,10 +110,10 @@ impl Synthesis<'_> {
                 if !across_first {
                     low_across.lift_all(b, &results);
                 }
-                let low_pair = b.let_("low_pair", Scalar::I32, step.clone() - lower.delay as i32);
+                let low_pair = b.let_("low_pair", Scalar::I32, step - lower.delay as i32);
                 let low = self.leave(b, low_pair, &results, before.as_ref());
                 // The first level: two row pairs, with these as low rows.
-                b.if_(step.clone().ge(both.into()), |b| {
+                b.if_(step.ge(both), |b| {
                     let rows = plan.rows(b, "rows", 4, c);
                     let rows = [0, 1, 2, 3].map(|i| plan.row(rows, i, c));
                     for (pair, rows) in rows.chunks_exact(2).enumerate() {
@@ -130,8 +130,8 @@ impl Synthesis<'_> {
                     }
                     let mut results = Vec::new();
                     for (pair, rows) in rows.chunks_exact(2).enumerate() {
-                        let front = (Expr::from(low_pair) << 1) + pair as i32;
-                        results.extend(descend(b, plan, (&line, upper), &front, rows, c));
+                        let front = (low_pair << 1) + pair as i32;
+                        results.extend(descend(b, plan, (&line, upper), front, rows, c));
                     }
                     if !across_first {
                         across.lift_all(b, &results);
@@ -152,13 +152,10 @@ impl Synthesis<'_> {
     fn next(&self, b: &mut Builder) -> Next {
         let (frame, Range { from, both, .. }) = (&self.strip.frame, self.range);
         let x = if self.strip.at_border { frame.lanes.inner_x(b) } else { frame.lanes.x };
-        let quarter = || Expr::from(x) >> 2;
-        let pair = (Expr::from(both) - self.strip.plan.descents[1].delay as i32) << 1;
-        let indices = [
-            frame.index(2, pair, Expr::from(x) >> 1),
-            frame.index(1, from.into(), quarter()),
-            frame.index(2, from.into(), quarter()),
-        ];
+        let quarter = x >> 2;
+        let pair = (both - self.strip.plan.descents[1].delay as i32) << 1;
+        let indices =
+            [frame.index(2, pair, x >> 1), frame.index(1, from.into(), quarter), frame.index(2, from.into(), quarter)];
         Next { indices: indices.map(|index| b.let_("source", Scalar::I64, index)), x }
     }
 
@@ -166,17 +163,13 @@ impl Synthesis<'_> {
     fn request(&self, b: &mut Builder, next: &Next, step: Expr, slot: Expr) {
         let (frame, Range { both, to, .. }) = (&self.strip.frame, self.range);
         let step = b.let_("next", Scalar::I32, step);
-        b.if_(Expr::from(step).lt(to.into()), |b| {
+        b.if_(step.lt(to), |b| {
             let cell = b.let_("cell", Scalar::I32, slot * self.strip.plan.slot_len());
             self.copy(b, (Level::Second, 0), next, step.into(), cell);
-            b.if_(Expr::from(step).ge(both.into()), |b| {
-                let pair = b.let_(
-                    "next_pair",
-                    Scalar::I32,
-                    (Expr::from(step) - self.strip.plan.descents[1].delay as i32) << 1,
-                );
+            b.if_(step.ge(both), |b| {
+                let pair = b.let_("next_pair", Scalar::I32, (step - self.strip.plan.descents[1].delay as i32) << 1);
                 for i in 0..2 {
-                    self.copy(b, (Level::First, i), next, Expr::from(pair) + i, cell);
+                    self.copy(b, (Level::First, i), next, pair + i, cell);
                 }
                 self.advance(b, next.indices[0], frame.below(2, next.indices[0], 2));
             });
@@ -188,7 +181,7 @@ impl Synthesis<'_> {
 
     fn advance(&self, b: &mut Builder, index: LocalId, by: Expr) {
         if !self.strip.at_border {
-            b.set(Place::Local(index), by);
+            b.set(index, by);
         }
     }
 
@@ -202,8 +195,8 @@ impl Synthesis<'_> {
         let lanes = (frame.lanes.held.columns() >> shift) as u32;
         for row in PHASES {
             let served = self.strip.at_border.then(|| {
-                let position = held.held.serve_near(b, (pair.clone() << 1) + row.parity() as i32);
-                b.let_("served", Scalar::I32, Expr::from(position) >> 1)
+                let position = held.held.serve_near(b, (pair << 1) + row.parity() as i32);
+                b.let_("served", Scalar::I32, position >> 1)
             });
             for columns in PHASES {
                 let band = 2 * row.parity() as usize + columns.parity() as usize;
@@ -215,10 +208,10 @@ impl Synthesis<'_> {
                     (Level::Second, _) => (params.bands[3 + band], 2, next.indices[2]),
                 };
                 let index = match served {
-                    Some(served) => frame.index(array, served.into(), Expr::from(next.x) >> shift),
+                    Some(served) => frame.index(array, served.into(), next.x >> shift),
                     None => frame.below(array, index, i),
                 };
-                let at = Expr::from(cell) + self.cell(level, i, band);
+                let at = cell + self.cell(level, i, band);
                 b.copy_async((self.strip.ring, at), (pointer, index), lanes, lanes as i32);
             }
         }
@@ -243,10 +236,10 @@ impl Synthesis<'_> {
         };
         let load = |b: &mut Builder, band: usize| {
             let raw = b.array("raw", self.strip.plan.options.sample, len as u32);
-            let at = Expr::from(cell) + self.cell(level, i, band);
+            let at = cell + self.cell(level, i, band);
             b.load(Place::Elem(raw, 0.into()), Space::Shared(self.strip.ring), at, len as u32, Cache::Default);
             let columns = (band as i32 % 2..2 * len).step_by(2);
-            rows[band / 2].fill(b, columns, |column| arith.widen(Expr::Elem(raw, Box::new((column / 2).into()))));
+            rows[band / 2].fill(b, columns, |column| arith.widen(raw.at(column / 2)));
         };
         b.part("take_bands", "Moves copied rows of bands to registers.", |b| bands.for_each(|band| load(b, band)));
     }
@@ -283,9 +276,9 @@ impl Synthesis<'_> {
         let Some(before) = before else { return };
         let last = plan.in_order(b, "last", half);
         last.copy(b, &low[1], half);
-        let is_even = Expr::from(self.strip.frame.params.height).and(1.into()).eq_(0.into());
+        let is_even = self.strip.frame.params.height.and(1).eq_(0);
         b.if_(is_even, |b| {
-            let beyond = |i: i32| ((Expr::from(pair) << 1) + i).ge(self.strip.low.held.length(1));
+            let beyond = |i: i32| ((pair << 1) + i).ge(self.strip.low.held.length(1));
             b.if_(beyond(1), |b| low[1].copy(b, &low[0], half));
             b.if_(beyond(0), |b| low[0].copy(b, before, half));
         });
@@ -298,14 +291,14 @@ impl Synthesis<'_> {
         let [upper, lower] = plan.descents.each_ref().map(|descent| descent.delay as i32);
         let copies = plan.copies();
         let vector = frame.lanes.held.columns() / copies;
-        let x = Expr::from(frame.lanes.base) + lane() * vector;
-        let row = ((Expr::from(self.range.both) - lower) << 2) - 2 * upper;
-        let next = b.let_("out", Scalar::I64, frame.index(0, row, x.clone()));
+        let x = frame.lanes.base + lane() * vector;
+        let row = ((self.range.both - lower) << 2) - 2 * upper;
+        let next = b.let_("out", Scalar::I64, frame.index(0, row, x));
         let of = |b: &mut Builder, n: i32| {
             let (first, stop) = (plan.left as i32 * copies, (plan.left + plan.useful) as i32 * copies);
-            let lane = || lane() + 32 * n;
-            let useful = lane().ge(first.into()).and(lane().lt(stop.into()));
-            let inside = (x.clone() + 32 * n * vector).lt(frame.lanes.held.length(0));
+            let lane = lane() + 32 * n;
+            let useful = lane.ge(first).and(lane.lt(stop));
+            let inside = (x + 32 * n * vector).lt(frame.lanes.held.length(0));
             b.let_("useful", Scalar::Bool, if self.strip.at_border { useful.and(inside) } else { useful })
         };
         Out { next, useful: (0..copies).map(|n| of(b, n)).collect() }
@@ -324,13 +317,13 @@ impl Synthesis<'_> {
             _ => self.staged(b, results, cell),
         };
         let delay = plan.descents[0].delay as i32;
-        let done = b.let_("done", Scalar::I32, (Expr::from(low_pair) << 2) - 2 * delay);
+        let done = b.let_("done", Scalar::I32, (low_pair << 2) - 2 * delay);
         // All four are in one chunk, or in two.
         let together = 4 >> (delay % 2);
         for (n, rows) in rows.chunks_exact(together).enumerate() {
             let n = (n * together) as i32;
-            let here = || Expr::from(done) + n;
-            b.if_(here().ge(Expr::from(first) << 2).and(here().lt(Expr::from(stop) << 2)), |b| {
+            let here = done + n;
+            b.if_(here.ge(first << 2).and(here.lt(stop << 2)), |b| {
                 for (i, vectors) in (n..).zip(rows) {
                     let put = |b: &mut Builder| {
                         for ((values, useful), k) in vectors.iter().zip(&out.useful).zip(0..) {
@@ -340,13 +333,13 @@ impl Synthesis<'_> {
                         }
                     };
                     match self.strip.at_border {
-                        true => b.if_((Expr::from(done) + i).lt(frame.lanes.held.length(1)), put),
+                        true => b.if_((done + i).lt(frame.lanes.held.length(1)), put),
                         false => put(b),
                     }
                 }
             });
         }
-        b.set(Place::Local(out.next), frame.below(0, out.next, 4));
+        b.set(out.next, frame.below(0, out.next, 4));
     }
 
     /// A packed row in memory's order.
@@ -362,7 +355,7 @@ impl Synthesis<'_> {
     fn staged(&self, b: &mut Builder, results: &[Row], cell: LocalId) -> Vec<Vec<Vec<Expr>>> {
         let (c, copies) = (self.strip.frame.lanes.held.columns(), self.strip.plan.copies());
         let (vector, lane) = (c / copies, || Expr::from(Builtin::ThreadX));
-        let at = |i: usize, of_row: Expr| Expr::from(cell) + (swapped(of_row) * vector + 32 * c * i as i32);
+        let at = |i: usize, of_row: Expr| cell + (swapped(of_row) * vector + 32 * c * i as i32);
         b.push(Stmt::SyncWarp);
         for (i, row) in results.iter().enumerate() {
             for n in 0..copies {
@@ -375,7 +368,7 @@ impl Synthesis<'_> {
             let raw = b.array("raw", self.strip.plan.options.sample, vector as u32);
             let (to, at) = (Place::Elem(raw, 0.into()), at(i, lane() + 32 * n));
             b.load(to, Space::Shared(self.strip.ring), at, vector as u32, Cache::Default);
-            (0..vector).map(|e| Expr::Elem(raw, Box::new(e.into()))).collect()
+            (0..vector).map(|e| raw.at(e)).collect()
         };
         (0..results.len()).map(|i| (0..copies).map(|n| take(i, n)).collect()).collect()
     }

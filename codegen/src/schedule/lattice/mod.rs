@@ -169,10 +169,10 @@ pub fn kernel(
         Along::Row => (Builtin::ThreadY, Builtin::ThreadX),
         Along::Column => (Builtin::ThreadX, Builtin::ThreadY),
     };
-    let line = b.let_("line", Scalar::I32, Expr::from(Builtin::BlockX) * vectors as i32 + Expr::from(vector));
-    let count = b.let_("pairs", Scalar::I32, Expr::from(pass.length) >> 1);
-    let exists = Expr::from(line).lt(pass.lines.into());
-    let own = b.let_("own_pairs", Scalar::I32, exists.select(count.into(), 0.into()));
+    let line = b.let_("line", Scalar::I32, Builtin::BlockX * vectors as i32 + vector);
+    let count = b.let_("pairs", Scalar::I32, pass.length >> 1);
+    let exists = line.lt(pass.lines);
+    let own = b.let_("own_pairs", Scalar::I32, exists.select(count, 0));
 
     pass.for_each_image(b, |b, image| {
         let [even, odd] = ["even", "odd"].map(|name| b.array(name, arith.work, pairs));
@@ -186,7 +186,7 @@ pub fn kernel(
         b.barrier();
     });
 
-    let blocks = (Expr::from(pass.lines) + (vectors as i32 - 1)) / vectors as i32;
+    let blocks = (pass.lines + (vectors as i32 - 1)) / vectors as i32;
     let size = match along {
         Along::Row => [threads, vectors, 1],
         Along::Column => [vectors, threads, 1],
@@ -227,19 +227,19 @@ impl Vectors<'_> {
     /// Runs `body` for the pairs of this thread, with their index in the thread and the number of their odd sample.
     fn pairs(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr, Expr)) {
         b.unrolled("i", 0, self.shape.pairs as i32, 1, |b, i| {
-            let k = b.let_("k", Scalar::I32, i.clone() * self.shape.threads as i32 + Expr::from(self.thread));
-            b.if_(Expr::from(k).lt(self.own.into()), |b| body(b, i, k.into()));
+            let k = b.let_("k", Scalar::I32, i * self.shape.threads as i32 + self.thread);
+            b.if_(k.lt(self.own), |b| body(b, i, k.into()));
         });
     }
 
     /// The number of the even sample that pairs with odd sample k in a stage, cyclically.
     fn partner(&self, b: &mut Builder, stage: &PairStage, k: Expr) -> LocalId {
-        let beside = b.let_("beside", Scalar::I32, k + stage.offset() - Expr::from(self.pass.parity));
-        let (last, count) = (Expr::from(self.count) - 1, Expr::from(self.count));
-        let before = || Expr::from(beside).lt(0.into());
+        let beside = b.let_("beside", Scalar::I32, k + stage.offset() - self.pass.parity);
+        let (last, count) = (self.count - 1, self.count);
+        let before = beside.lt(0);
         let wrapped = match stage.first {
-            Phase::Even => before().select(last, beside.into()),
-            Phase::Odd => Expr::from(beside).ge(count).select(0.into(), beside.into()),
+            Phase::Even => before.select(last, beside),
+            Phase::Odd => beside.ge(count).select(0, beside),
         };
         b.let_("partner", Scalar::I32, wrapped)
     }
@@ -247,18 +247,18 @@ impl Vectors<'_> {
     /// Element of shared memory that passes an even sample on.
     fn cell(&self, number: LocalId) -> Expr {
         match self.along {
-            Along::Row => Expr::from(self.vector) * self.shape.capacity() as i32 + Expr::from(number),
-            Along::Column => Expr::from(number) * self.shape.vectors as i32 + Expr::from(self.vector),
+            Along::Row => self.vector * self.shape.capacity() as i32 + number,
+            Along::Column => number * self.shape.vectors as i32 + self.vector,
         }
     }
 
     /// Loads the pairs of the first stage.
     fn load(&self, b: &mut Builder, image: &Image, first: &PairStage) {
         self.pairs(b, |b, i, k| {
-            let partner = self.partner(b, first, k.clone());
+            let partner = self.partner(b, first, k);
             let line = self.line.into();
-            self.pass.load_nth(b, image, &line, Phase::Odd, k, Place::Elem(self.odd, i.clone()));
-            self.pass.load_nth(b, image, &line, Phase::Even, partner.into(), Place::Elem(self.even, i));
+            self.pass.load_nth(b, image, line, Phase::Odd, k, Place::Elem(self.odd, i));
+            self.pass.load_nth(b, image, line, Phase::Even, partner.into(), Place::Elem(self.even, i));
         });
     }
 
@@ -277,13 +277,13 @@ impl Vectors<'_> {
                 Phase::Even => [self.even, self.odd],
                 Phase::Odd => [self.odd, self.even],
             };
-            let pair = arrays.map(|array| Place::Elem(array, i.clone()));
-            let [u, v] = arrays.map(|array| Expr::Elem(array, Box::new(i.clone())));
+            let pair = arrays.map(|array| Place::Elem(array, i));
+            let [u, v] = arrays.map(|array| array.at(i));
             set_pair(b, self.arith, pair, pair_values(stage, self.arith, u, v));
             if leaves {
                 let partner = self.partner(b, stage, k);
                 let cell = self.cell(partner);
-                b.store(Space::Shared(self.even_cells), cell, Expr::Elem(self.even, Box::new(i)));
+                b.store(Space::Shared(self.even_cells), cell, self.even.at(i));
             }
         });
     }
@@ -291,11 +291,11 @@ impl Vectors<'_> {
     /// Stores the pairs of the last stage.
     fn store(&self, b: &mut Builder, image: &Image, last: &PairStage) {
         self.pairs(b, |b, i, k| {
-            let partner = self.partner(b, last, k.clone());
+            let partner = self.partner(b, last, k);
             let line = self.line.into();
-            let value = |array: LocalId| Expr::Elem(array, Box::new(i.clone()));
-            self.pass.store_nth(b, image, &line, Phase::Even, partner.into(), value(self.even));
-            self.pass.store_nth(b, image, &line, Phase::Odd, k, value(self.odd));
+            let value = |array: LocalId| array.at(i);
+            self.pass.store_nth(b, image, line, Phase::Even, partner.into(), value(self.even));
+            self.pass.store_nth(b, image, line, Phase::Odd, k, value(self.odd));
         });
     }
 }

@@ -63,59 +63,57 @@ pub fn kernel(
     let halo = stages.len() as i32 - 1;
     b.doc(format!("{PAIRS} pairs a thread, and {halo} samples before and after them; border rule periodic."));
     let pass = Pass::declare(b, options, sides, arith, along);
-    let pairs = || Expr::from(pass.length) / 2;
-    let runs = (pairs() + (PAIRS - 1)) / PAIRS;
-    let lines = || Expr::from(pass.lines);
-    let x = || Expr::from(Builtin::BlockX) * 32 + Expr::from(Builtin::ThreadX);
-    let y = || Expr::from(Builtin::BlockY) * WARPS + Expr::from(Builtin::ThreadY);
+    let pairs = pass.length / 2;
+    let runs = (pairs + (PAIRS - 1)) / PAIRS;
+    let lines = Expr::from(pass.lines);
+    let x = || Builtin::BlockX * 32 + Builtin::ThreadX;
+    let y = || Builtin::BlockY * WARPS + Builtin::ThreadY;
     // Neighbouring lanes take neighbouring runs of a row, or neighbouring columns.
     let (size_x, size_y) = match along {
-        Along::Row => (runs, lines()),
-        Along::Column => (lines(), runs),
+        Along::Row => (runs, lines),
+        Along::Column => (lines, runs),
     };
     let across = b.let_("x", Scalar::I32, x());
     // The last stage's pairs begin at even or at odd positions.
     let phase = stages.last().map_or(0, |stage| stage.first.parity() as i32);
     pass.for_each_image(b, |b, image| {
-        b.if_(Expr::from(across).lt(size_x.clone()), |b| {
-            b.for_("y", y(), size_y.clone(), Expr::from(Builtin::GridY) * WARPS, |b, down| {
+        b.if_(across.lt(size_x), |b| {
+            b.for_("y", y(), size_y, Builtin::GridY * WARPS, |b, down| {
                 let (line, run) = match along {
-                    Along::Row => (down, Expr::from(across)),
+                    Along::Row => (down, across.into()),
                     Along::Column => (across.into(), down),
                 };
                 let first = b.let_("first_pair", Scalar::I32, run * PAIRS);
-                let start = b.let_("start", Scalar::I32, (Expr::from(first) << 1) + (phase - halo));
+                let start = b.let_("start", Scalar::I32, (first << 1) + (phase - halo));
                 let len = 2 * (PAIRS + halo);
                 let samples = b.array("samples", arith.work, len as u32);
-                let at = |i: Expr| Expr::Elem(samples, Box::new(i));
-                let served = |b: &mut Builder, i: Expr| {
-                    Expr::from(b.let_("position", Scalar::I32, pass.serve(Expr::from(start) + i)))
-                };
+                let at = |i: Expr| samples.at(i);
+                let served = |b: &mut Builder, i: Expr| b.let_("position", Scalar::I32, pass.serve(start + i));
                 b.unrolled("i", 0, len, 1, |b, i| {
-                    let position = served(b, i.clone());
-                    pass.load(b, &image, &line, position, Place::Elem(samples, i));
+                    let position = served(b, i);
+                    pass.load(b, &image, line, Expr::from(position), Place::Elem(samples, i));
                 });
                 for (s, stage) in stages.iter().enumerate() {
                     let s = s as i32;
                     b.comment(crate::describe::stage(stage));
                     b.unrolled("i", s, len - s, 2, |b, i| {
-                        let values = pair_values(stage, arith, at(i.clone()), at(i.clone() + 1));
-                        let pair = [i.clone(), i + 1].map(|i| Place::Elem(samples, i));
+                        let values = pair_values(stage, arith, at(i), at(i + 1));
+                        let pair = [i, i + 1].map(|i| Place::Elem(samples, i));
                         set_pair(b, arith, pair, values);
                     });
                 }
                 b.unrolled("i", 0, 2 * PAIRS, 1, |b, i| {
-                    let pair = Expr::from(first) + (i.clone() >> 1);
-                    b.if_(pair.lt(pairs()), |b| {
-                        let position = served(b, i.clone() + halo);
-                        pass.store(b, &image, &line, position, at(i + halo));
+                    let pair = first + (i >> 1);
+                    b.if_(pair.lt(pairs), |b| {
+                        let position = served(b, i + halo);
+                        pass.store(b, &image, line, Expr::from(position), at(i + halo));
                     });
                 });
             });
         });
     });
     let blocks = |size: Expr, unit: i32| (size + (unit - 1)) / unit;
-    let grid = [blocks(size_x, 32), blocks(size_y, WARPS).min(65535.into()), pass.grid_z()];
+    let grid = [blocks(size_x, 32), blocks(size_y, WARPS).min(65535), pass.grid_z()];
     let mut kernel = builder.finish(Launch { block: [32, WARPS as u32, 1], grid });
     // Without a request, nvcc spills registers for more resident blocks.
     kernel.min_blocks = 1;

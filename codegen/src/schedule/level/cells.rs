@@ -44,8 +44,8 @@ pub fn cell_of(arith: Arithmetic) -> Scalar {
 impl Column {
     /// The part of a warp's columns that a thread has: one for each lane, and `pairs` row pairs.
     pub fn of(b: &mut Builder, part: Expr, groups: i32, pairs: i32) -> Column {
-        let group = b.let_("group", Scalar::I32, part.clone().and((groups - 1).into()));
-        let at = b.let_("at", Scalar::I32, Expr::from(group) * b.warp() + Expr::from(Builtin::ThreadX));
+        let group = b.let_("group", Scalar::I32, part.and(groups - 1));
+        let at = b.let_("at", Scalar::I32, group * b.warp() + Builtin::ThreadX);
         let above = b.let_("above", Scalar::I32, (part >> groups.ilog2() as i32) * pairs);
         Column { at, group, above }
     }
@@ -76,7 +76,7 @@ impl Cells {
     pub fn row(&self, pair: impl Into<Expr>, phase: Phase) -> Expr {
         let row = (pair.into() * 2 + phase.parity() as i32) * self.width();
         match self.base {
-            Some(base) => Expr::from(base) + row,
+            Some(base) => base + row,
             None => row,
         }
     }
@@ -89,7 +89,7 @@ impl Cells {
         let (columns, width) = (self.columns, self.width());
         let half = |of: Phase| {
             let p = of.parity() as i32;
-            let at = row.clone() + p * (width / 2) + Expr::from(Builtin::ThreadX) * (columns / 2);
+            let at = row + p * (width / 2) + Builtin::ThreadX * (columns / 2);
             (at, (p..columns).step_by(2).collect())
         };
         self.in_vectors(PHASES.map(half).into())
@@ -97,7 +97,7 @@ impl Cells {
 
     /// Runs of the lane's samples of a row with columns in order.
     pub fn whole(&self, row: Expr) -> Vec<(Expr, Vec<i32>)> {
-        let at = row + Expr::from(Builtin::ThreadX) * self.columns;
+        let at = row + Builtin::ThreadX * self.columns;
         self.in_vectors(vec![(at, (0..self.columns).collect())])
     }
 
@@ -105,7 +105,7 @@ impl Cells {
     fn in_vectors(&self, runs: Vec<(Expr, Vec<i32>)>) -> Vec<(Expr, Vec<i32>)> {
         let most = 16 / self.scalar().bytes();
         let parts = runs.into_iter().flat_map(|(at, columns)| {
-            let part = |(i, part): (usize, &[i32])| (at.clone() + (i * most) as i32, part.to_vec());
+            let part = |(i, part): (usize, &[i32])| (at + (i * most) as i32, part.to_vec());
             columns.chunks(most).enumerate().map(part).collect::<Vec<_>>()
         });
         parts.collect()
@@ -134,23 +134,23 @@ impl Cells {
             let raw = b.array("raw", self.scalar(), columns.len() as u32);
             b.load(Place::Elem(raw, 0.into()), Space::Shared(self.shared), at, columns.len() as u32, Cache::Default);
             for (e, c) in columns.into_iter().enumerate() {
-                b.set(row.place(c), self.of_cell(Expr::Elem(raw, Box::new((e as i32).into()))));
+                b.set(row.place(c), self.of_cell(raw.at(e as i32)));
             }
         }
     }
 
     /// The element of a thread's column in a row, `k` pairs below its first.
     fn cell(&self, column: &Column, phase: Phase, k: Expr) -> Expr {
-        self.row(Expr::from(column.above) + k, phase) + Expr::from(column.at)
+        self.row(column.above + k, phase) + column.at
     }
 
     /// Loads a column and all that its results depend on.
     pub fn take_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
         b.unrolled("row", 0, slab.height(), 1, |b, k| {
             for phase in PHASES {
-                let at = self.cell(column, phase, k.clone());
+                let at = self.cell(column, phase, k);
                 let cell = b.load_new("cell", self.scalar(), Space::Shared(self.shared), at);
-                b.set(slab.row(phase, k.clone()).place(0), self.of_cell(cell.into()));
+                b.set(slab.row(phase, k).place(0), self.of_cell(cell.into()));
             }
         });
     }
@@ -159,8 +159,8 @@ impl Cells {
     pub fn put_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
         b.unrolled("row", 0, slab.pairs, 1, |b, k| {
             for phase in PHASES {
-                let at = self.cell(column, phase, k.clone());
-                let value = slab.row(phase, k.clone() + slab.first()).at(0);
+                let at = self.cell(column, phase, k);
+                let value = slab.row(phase, k + slab.first()).at(0);
                 b.store(Space::Shared(self.shared), at, self.to_cell(value));
             }
         });
@@ -171,14 +171,14 @@ impl Cells {
         if !self.split {
             return body(b, None);
         }
-        let is_even = Expr::from(column.group).lt((self.columns / 2).into());
+        let is_even = column.group.lt(self.columns / 2);
         b.if_else(is_even, |b| body(b, Some(Phase::Even)), |b| body(b, Some(Phase::Odd)));
     }
 
     /// Index of a thread's column among the warp's of its kind.
     pub fn local(&self, column: &Column, kind: Option<Phase>) -> Expr {
         let half = kind.map_or(0, |phase| phase.parity() as i32 * self.width() / 2);
-        Expr::from(column.at) - half
+        column.at - half
     }
 
     /// Stores a row of the image that may be unaligned. It passes through shared memory, from element `at` on, so that
@@ -191,7 +191,7 @@ impl Cells {
             Some(gain) => self.to_cell(frame.lanes.held.arith.shift_down(row.at(c), gain.into())),
             None => self.to_cell(row.at(c)),
         };
-        for (at, columns) in self.whole(at.clone()) {
+        for (at, columns) in self.whole(at) {
             let values = columns.iter().map(|&c| value(c)).collect();
             b.store_wide(Space::Shared(self.shared), at, values, Cache::Default);
         }
@@ -203,14 +203,14 @@ impl Cells {
                 let beside = beside(b, c);
                 b.let_("column", Scalar::I32, beside)
             };
-            let x = || Expr::from(frame.lanes.base) + Expr::from(column);
-            let of_tile = Expr::from(column).ge(from.into()).and(Expr::from(column).lt(to.into()));
-            let of_image = x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0)));
+            let x = frame.lanes.base + column;
+            let of_tile = column.ge(from).and(column.lt(to));
+            let of_image = x.ge(frame.lanes.held.start(0)).and(x.lt(frame.lanes.held.end(0)));
             b.if_(of_tile.and(of_image), |b| {
-                let at = at.clone() + Expr::from(column);
+                let at = at + column;
                 let cell = b.load_new("cell", self.scalar(), Space::Shared(self.shared), at);
                 let value = frame.lanes.held.arith.narrow(self.of_cell(cell.into()));
-                let at = Expr::from(out) + Expr::from(column).cast(Scalar::I64);
+                let at = out + column.cast(Scalar::I64);
                 b.store_wide(Space::Global(params.signal), at, vec![value], Cache::Default);
             });
         }
@@ -219,5 +219,5 @@ impl Cells {
 
 /// The lane's c-th column if neighbouring lanes have neighbouring columns.
 pub fn beside(b: &Builder, c: i32) -> Expr {
-    Expr::from(Builtin::ThreadX) + b.warp() * c
+    Builtin::ThreadX + b.warp() * c
 }

@@ -29,7 +29,7 @@ impl<'a> Frame<'a> {
         held: Held,
         takes: RowAlignment,
         (left, useful): (i64, i64),
-        image: &Expr,
+        image: Expr,
     ) -> Frame<'a> {
         let (lanes, useful) = Lanes::of_tile(b, held, (left, useful), 0);
         let offsets = params.offsets(b, image);
@@ -48,7 +48,7 @@ impl<'a> Frame<'a> {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
         };
-        let inside = !Expr::from(self.lanes.at_border);
+        let inside = !self.lanes.at_border;
         let vectors = if self.is_aligned() { inside } else { self.params.has(aligned).and(inside) };
         b.let_("vectors", Scalar::Bool, vectors)
     }
@@ -56,8 +56,8 @@ impl<'a> Frame<'a> {
     /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). Terms that are
     /// constant from row to row come first.
     pub(in crate::schedule) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
-        let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
-        lane + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+        let lane = self.offsets[array] + column.cast(Scalar::I64);
+        lane + row.cast(Scalar::I64) * self.pitches[array].cast(Scalar::I64)
     }
 
     /// Index of the sample `rows` rows below the one of index `start`.
@@ -65,6 +65,6 @@ impl<'a> Frame<'a> {
         if rows == 0 {
             return start.into();
         }
-        Expr::from(start) + Expr::i64(rows.into()) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+        start + Expr::i64(rows.into()) * self.pitches[array].cast(Scalar::I64)
     }
 }

@@ -216,31 +216,31 @@ impl Params {
     }
 
     pub(in crate::schedule) fn has(&self, bit: i32) -> Expr {
-        Expr::from(self.aligned).and(bit.into()).ne_(0.into())
+        self.aligned.and(bit).ne_(0)
     }
 
     /// Offsets of an image of the batch: signal, ll, the other bands.
-    pub fn offsets(&self, b: &mut Builder, image: &Expr) -> [LocalId; 3] {
+    pub fn offsets(&self, b: &mut Builder, image: Expr) -> [LocalId; 3] {
         let strides = [
             ("signal_base", self.signal_stride),
             ("ll_base", self.band_strides[0]),
             ("band_base", self.band_strides[1]),
         ];
-        strides.map(|(name, stride)| b.let_(name, Scalar::I64, image.clone().cast(Scalar::I64) * Expr::from(stride)))
+        strides.map(|(name, stride)| b.let_(name, Scalar::I64, image.cast(Scalar::I64) * stride))
     }
 
     /// Pitches as 32-bit numbers, which [`Job`](super::Job) has checked to fit: a product of two is one instruction.
     pub(in crate::schedule) fn narrow_pitches(&self, b: &mut Builder) -> [LocalId; 3] {
         let pitches =
             [("signal_row", self.signal_pitch), ("ll_row", self.band_pitches[0]), ("band_row", self.band_pitches[1])];
-        pitches.map(|(name, pitch)| b.let_(name, Scalar::I32, Expr::from(pitch).cast(Scalar::I32)))
+        pitches.map(|(name, pitch)| b.let_(name, Scalar::I32, pitch.cast(Scalar::I32)))
     }
 
     /// Plane pitches of a volume as 32-bit numbers.
     pub(in crate::schedule) fn narrow_planes(&self, b: &mut Builder) -> [LocalId; 3] {
         let deep = self.deep.as_ref().expect("the parameters are of a volume");
         let names = ["signal_plane", "lll_plane", "band_plane"];
-        let narrow = |i: usize| b.let_(names[i], Scalar::I32, Expr::from(deep.planes[i]).cast(Scalar::I32));
+        let narrow = |i: usize| b.let_(names[i], Scalar::I32, deep.planes[i].cast(Scalar::I32));
         [0, 1, 2].map(narrow)
     }
 

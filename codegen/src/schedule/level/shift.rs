@@ -40,9 +40,9 @@ impl Runs {
     pub fn from(b: &mut Builder, frame: &Frame, sink: &Sink, row: Expr) -> Runs {
         let samples = sink.columns(frame).len() as i32;
         let index = b.let_("begins", Scalar::I64, sink.index(frame, row));
-        let shift = (Expr::from(index).cast(Scalar::I32) + skew_of(frame, sink)).and((samples - 1).into());
+        let shift = (index.cast(Scalar::I32) + skew_of(frame, sink)).and(samples - 1);
         let shift = b.let_("shift", Scalar::I32, shift);
-        let first = b.let_("first", Scalar::I64, Expr::from(index) - Expr::from(shift).cast(Scalar::I64));
+        let first = b.let_("first", Scalar::I64, index - shift.cast(Scalar::I64));
         Runs { array: sink.array().min(2), first, shift, samples }
     }
 
@@ -51,12 +51,12 @@ impl Runs {
 
     /// Offset of the run `rows` rows below the first from the start of the first vector, in samples.
     fn below(&self, frame: &Frame, rows: Expr) -> Expr {
-        Expr::from(self.shift) + rows * Expr::from(frame.pitches[self.array])
+        self.shift + rows * Expr::from(frame.pitches[self.array])
     }
 
     /// Index of the vector in which the run `rows` rows below begins.
     pub fn vector(&self, frame: &Frame, rows: Expr) -> Expr {
-        Expr::from(self.first) + self.below(frame, rows).and((-self.samples).into()).cast(Scalar::I64)
+        self.first + self.below(frame, rows).and(-self.samples).cast(Scalar::I64)
     }
 
     /// Offset of the lane's samples in that vector, modulo the length of a vector.
@@ -71,8 +71,8 @@ impl Runs {
             None => -frame.lanes.held.start(0),
             Some(phase) => frame.lanes.held.in_band(0, phase, 0.into()),
         };
-        let first = skew_of(frame, sink) + Expr::from(frame.offsets[array]).cast(Scalar::I32) + column;
-        first.or(frame.pitches[array].into()).and((samples - 1).into()).eq_(0.into())
+        let first = skew_of(frame, sink) + frame.offsets[array].cast(Scalar::I32) + column;
+        first.or(frame.pitches[array]).and(samples - 1).eq_(0)
     }
 
     /// Offset of the first run in its vector.
@@ -88,7 +88,7 @@ impl Runs {
 
 /// Samples from an aligned vector to the start of an array.
 fn skew_of(frame: &Frame, sink: &Sink) -> Expr {
-    (Expr::from(frame.params.skew) >> (SKEW_BITS * sink.array() as i32)).and(((1 << SKEW_BITS) - 1).into())
+    (frame.params.skew >> (SKEW_BITS * sink.array() as i32)).and((1 << SKEW_BITS) - 1)
 }
 
 /// A lane's samples moved by `shift` samples, later or earlier, in one stage for each bit of the shift. All lanes of
@@ -97,7 +97,7 @@ fn moved(
     b: &mut Builder,
     (scalar, each): (Scalar, usize),
     elements: Vec<Expr>,
-    shift: &Expr,
+    shift: Expr,
     rest: Neighbour,
 ) -> Vec<Expr> {
     let len = elements.len();
@@ -107,10 +107,8 @@ fn moved(
             Neighbour::Right => (0, Lane::Down(1)),
             Neighbour::Left => (len - step, Lane::Up(1)),
         };
-        let others: Vec<Expr> = elements[from..from + step]
-            .iter()
-            .map(|s| b.shuffle("other", scalar, s.clone(), lane.clone()).into())
-            .collect();
+        let others: Vec<Expr> =
+            elements[from..from + step].iter().map(|s| b.shuffle("other", scalar, *s, lane).into()).collect();
         let later: Vec<Expr> = match rest {
             Neighbour::Right => elements[step..].iter().chain(&others).cloned().collect(),
             Neighbour::Left => others.iter().chain(&elements[..len - step]).cloned().collect(),
@@ -124,19 +122,19 @@ fn moved(
 fn chosen(
     b: &mut Builder,
     scalar: Scalar,
-    (shift, bit): (&Expr, usize),
+    (shift, bit): (Expr, usize),
     moved: Vec<Expr>,
     stays: Vec<Expr>,
 ) -> Vec<Expr> {
-    let moves = b.let_("moves", Scalar::Bool, shift.clone().and((bit as i32).into()).ne_(0.into()));
-    let select = |(moved, stays)| Expr::from(moves).select(moved, stays);
+    let moves = b.let_("moves", Scalar::Bool, shift.and(bit as i32).ne_(0));
+    let select = |(moved, stays)| moves.select(moved, stays);
     let chosen: Vec<Expr> = moved.into_iter().zip(stays).map(select).collect();
     chosen.into_iter().map(|value| b.let_("sample", scalar, value).into()).collect()
 }
 
 /// [`moved`] for 16-bit integers, two an element, in the order of memory.
-fn moved_pairs(b: &mut Builder, samples: &[Expr], shift: &Expr, rest: Neighbour) -> Vec<Expr> {
-    let pairs: Vec<Expr> = samples.chunks_exact(2).map(|p| word(&p[0], &p[1])).collect();
+fn moved_pairs(b: &mut Builder, samples: &[Expr], shift: Expr, rest: Neighbour) -> Vec<Expr> {
+    let pairs: Vec<Expr> = samples.chunks_exact(2).map(|p| word(p[0], p[1])).collect();
     let pairs: Vec<Expr> = pairs.into_iter().map(|pair| b.let_("pair", Scalar::U32, pair).into()).collect();
     let pairs = moved(b, (Scalar::U32, 2), pairs, shift, rest);
     // A move by one sample: the high half of one element and the low half of the next.
@@ -144,30 +142,30 @@ fn moved_pairs(b: &mut Builder, samples: &[Expr], shift: &Expr, rest: Neighbour)
         Neighbour::Right => (Lane::Down(1), 0),
         Neighbour::Left => (Lane::Up(1), pairs.len() - 1),
     };
-    let other: Expr = b.shuffle("other", Scalar::U32, pairs[end].clone(), lane).into();
+    let other: Expr = b.shuffle("other", Scalar::U32, pairs[end], lane).into();
     let all: Vec<Expr> = match rest {
         Neighbour::Right => pairs.iter().cloned().chain([other]).collect(),
         Neighbour::Left => [other].into_iter().chain(pairs.iter().cloned()).collect(),
     };
-    let between = all.windows(2).map(|w| (w[0].clone() >> 16).or(w[1].clone() << 16)).collect();
+    let between = all.windows(2).map(|w| (w[0] >> 16).or(w[1] << 16)).collect();
     let pairs = chosen(b, Scalar::U32, (shift, 1), between, pairs);
-    pairs.into_iter().flat_map(|pair| [pair.clone().cast(Scalar::I16), (pair >> 16).cast(Scalar::I16)]).collect()
+    pairs.into_iter().flat_map(|pair| [pair.cast(Scalar::I16), (pair >> 16).cast(Scalar::I16)]).collect()
 }
 
 /// A lane's samples, of type `work`, moved by a row's shift.
 fn shifted(b: &mut Builder, arith: Arithmetic, samples: Vec<Expr>, shift: LocalId, rest: Neighbour) -> Vec<Expr> {
     let shift = shift.into();
     if arith.storage == Scalar::I16 && samples.len() > 1 {
-        return moved_pairs(b, &samples, &shift, rest).into_iter().map(|sample| arith.widen(sample)).collect();
+        return moved_pairs(b, &samples, shift, rest).into_iter().map(|sample| arith.widen(sample)).collect();
     }
-    moved(b, (arith.work, 1), samples, &shift, rest)
+    moved(b, (arith.work, 1), samples, shift, rest)
 }
 
 /// Sets columns of a row: all or none of each register.
 fn put(b: &mut Builder, row: &Row, columns: Vec<i32>, samples: Vec<Expr>) {
     let samples: BTreeMap<i32, Expr> = columns.into_iter().zip(samples).collect();
     for unit in row.form.units(samples.keys().copied()) {
-        row.put(b, &unit, unit.iter().map(|column| samples[column].clone()).collect());
+        row.put(b, &unit, unit.iter().map(|column| samples[column]).collect());
     }
 }
 
@@ -198,7 +196,7 @@ impl Source {
         };
         b.part(name, doc, |b| {
             let columns: Vec<i32> = self.columns(frame).collect();
-            let sample = |e| frame.lanes.held.arith.widen(Expr::Elem(raw, Box::new(first.clone() + e as i32)));
+            let sample = |e| frame.lanes.held.arith.widen(raw.at(first + e as i32));
             let samples: Vec<Expr> = (0..columns.len()).map(sample).collect();
             let samples: Vec<Expr> = match shift {
                 Some(shift) => shifted(b, frame.lanes.held.arith, samples, shift, Neighbour::Right),

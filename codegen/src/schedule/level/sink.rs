@@ -39,18 +39,18 @@ impl Sink {
     }
 
     /// Rows between the first pair's first row in the sink's array and the sink's row `pairs` pairs below.
-    pub fn below(&self, pairs: &Expr) -> Expr {
+    pub fn below(&self, pairs: Expr) -> Expr {
         match self.columns {
-            None => (pairs.clone() << 1) + self.row.parity() as i32,
-            Some(_) => pairs.clone(),
+            None => (pairs << 1) + self.row.parity() as i32,
+            Some(_) => pairs,
         }
     }
 
     /// Offset of the lane's first sample in a row.
     pub fn first(&self, frame: &Frame) -> Expr {
         match self.columns {
-            None => Expr::from(frame.lanes.x) - frame.lanes.held.start(0),
-            Some(phase) => frame.lanes.held.in_band(0, phase, Expr::from(frame.lanes.x) >> 1),
+            None => frame.lanes.x - frame.lanes.held.start(0),
+            Some(phase) => frame.lanes.held.in_band(0, phase, frame.lanes.x >> 1),
         }
     }
 

@@ -52,8 +52,8 @@ impl<'a> Slab<'a> {
     ) -> Slab<'a> {
         let rows = 2 * (pairs + halo.pairs() as i32);
         let front = b.let_("front", Scalar::I32, first - halo.pairs_before() as i32);
-        let above = (Expr::from(front) << 1).lt(held.start(1));
-        let below = ((Expr::from(front) << 1) + rows).gt(held.end(1));
+        let above = (front << 1).lt(held.start(1));
+        let below = ((front << 1) + rows).gt(held.end(1));
         let at_edge = b.let_("at_edge", Scalar::Bool, above.or(below));
         let samples = b.array(name, held.arith.work, (form.registers(held.columns()) * rows) as u32);
         Slab { held, axis, halo, pairs, front, at_edge, samples, form }
@@ -94,17 +94,17 @@ impl<'a> Slab<'a> {
             let first = (2 * phase.parity() as i32 + column) * words;
             (word + first, stacked)
         };
-        let get = |(index, array): (Expr, LocalId)| Expr::Elem(array, Box::new(index));
+        let get = |(index, array): (Expr, LocalId)| array.at(index);
         let set =
             |b: &mut Builder, (index, array): (Expr, LocalId), value: Expr| b.set(Place::Elem(array, index), value);
         // The two columns of a row.
         let beside = |phase: Phase, k: Expr| self.row(phase, k).word(unit);
         b.unrolled("word", 0, height / 2, 1, |b, m| {
             for phase in PHASES {
-                let [upper, lower] = [0, 1].map(|i| beside(phase, (m.clone() << 1) + i));
+                let [upper, lower] = [0, 1].map(|i| beside(phase, (m << 1) + i));
                 for column in [0, 1] {
                     let half = 2 * column as u8;
-                    set(b, at(phase, column, m.clone()), upper.clone().pack_from(half, lower.clone(), half));
+                    set(b, at(phase, column, m), upper.pack_from(half, lower, half));
                 }
             }
         });
@@ -112,7 +112,7 @@ impl<'a> Slab<'a> {
             for phase in PHASES {
                 let last = beside(phase, (height - 1).into());
                 for column in [0, 1] {
-                    set(b, at(phase, column, (height / 2).into()), last.clone() >> (16 * column));
+                    set(b, at(phase, column, (height / 2).into()), last >> (16 * column));
                 }
             }
         }
@@ -123,9 +123,9 @@ impl<'a> Slab<'a> {
             b.comment(format!("columns: {}", crate::describe::step(step)));
             each_word(b, &rows, |b, m, wanted| {
                 for column in [0, 1] {
-                    let mut read = |j: i32| get(at(target.other(), column, m.clone() + j));
-                    let value = dots.value(wanted, &get(at(target, column, m.clone())), &mut read);
-                    set(b, at(target, column, m.clone()), value);
+                    let mut read = |j: i32| get(at(target.other(), column, m + j));
+                    let value = dots.value(wanted, get(at(target, column, m)), &mut read);
+                    set(b, at(target, column, m), value);
                 }
             });
         }
@@ -133,8 +133,8 @@ impl<'a> Slab<'a> {
             for phase in PHASES {
                 for half in [0, 1] {
                     if wanted != [Wanted::High, Wanted::Low][half as usize] {
-                        let [one, other] = [0, 1].map(|column| get(at(phase, column, m.clone())));
-                        let row = self.row(phase, (m.clone() << 1) + half);
+                        let [one, other] = [0, 1].map(|column| get(at(phase, column, m)));
+                        let row = self.row(phase, (m << 1) + half);
                         row.set_word(b, unit, one.pack_from(2 * half as u8, other, 2 * half as u8));
                     }
                 }
@@ -145,16 +145,16 @@ impl<'a> Slab<'a> {
     /// Multiplies the image's first and last row, and their reflections, in row pairs `from..to`.
     fn scale_ends(&self, b: &mut Builder, (from, to): (i32, i32), factor: f64) {
         let held = self.held;
-        let position = |pair: Expr| (Expr::from(self.front) + pair) << 1;
+        let position = |pair: Expr| (self.front + pair) << 1;
         b.if_(held.has_ends(1, position(from.into()), position(to.into())), |b| {
             let between = held.between_ends(b, 1);
             let after = held.after_end(b, 1, position(from.into()), between);
             b.unrolled("row", from, to, 1, |b, k| {
                 for phase in PHASES {
-                    let factor = held.end_factor(Expr::from(after).eq_(0.into()), factor);
+                    let factor = held.end_factor(after.eq_(0), factor);
                     let factor = b.let_("factor", held.arith.work, factor);
-                    self.row(phase, k.clone()).multiply(b, held.columns(), &factor.into());
-                    b.set(Place::Local(after), Held::next_after_end(after, between));
+                    self.row(phase, k).multiply(b, held.columns(), factor.into());
+                    b.set(after, Held::next_after_end(after, between));
                 }
             });
         });
@@ -217,15 +217,15 @@ impl<'a> Slab<'a> {
     /// A step on a range of its target's rows.
     fn step(&self, b: &mut Builder, step: &Step, rows: RangeInclusive<i32>) {
         b.comment(format!("columns: {}", crate::describe::step(step)));
-        b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| self.step_row(b, step, &k));
+        b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| self.step_row(b, step, k));
     }
 
     /// A step on a row of its target.
-    fn step_row(&self, b: &mut Builder, step: &Step, k: &Expr) {
+    fn step_row(&self, b: &mut Builder, step: &Step, k: Expr) {
         let target = step.target();
         for c in 0..self.held.columns() {
-            let row = self.row(target, k.clone());
-            let mut read = |o: i32| self.row(target.other(), k.clone() + o).at(c);
+            let row = self.row(target, k);
+            let mut read = |o: i32| self.row(target.other(), k + o).at(c);
             let value = step_value(step, self.held.arith, row.at(c), &mut read);
             b.set(row.place(c), value);
         }
@@ -235,7 +235,7 @@ impl<'a> Slab<'a> {
     fn stage(&self, b: &mut Builder, stage: &PairStage, rows: RangeInclusive<i32>) {
         b.comment(format!("columns: {}", crate::describe::stage(stage)));
         b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| {
-            let pair = [self.row(stage.first, k.clone()), self.row(stage.first.other(), k + stage.offset())];
+            let pair = [self.row(stage.first, k), self.row(stage.first.other(), k + stage.offset())];
             for c in 0..self.held.columns() {
                 let [u, v] = pair.each_ref().map(|row| row.at(c));
                 let values = pair_values(stage, self.held.arith, u, v);
@@ -255,50 +255,48 @@ impl<'a> Slab<'a> {
         // out.
         let above = self.first();
         b.if_(self.at_edge, |b| {
-            let of_block = |b: &mut Builder, name: &str, index: Expr| {
-                Expr::from(b.let_(name, Scalar::I32, index - Expr::from(self.front)))
-            };
+            let of_block = |b: &mut Builder, name: &str, index: Expr| b.let_(name, Scalar::I32, index - self.front);
             let first = of_block(b, "first", held.first_index(1, phase));
             let last = of_block(b, "last", held.last_index(1, phase));
             let copy = |b: &mut Builder, to: Expr, from: Expr| {
                 for c in 0..held.columns() {
-                    b.set(self.row(phase, to.clone()).place(c), self.row(phase, from.clone()).at(c));
+                    b.set(self.row(phase, to).place(c), self.row(phase, from).at(c));
                 }
             };
             match held.border {
                 Border::Extend | Border::Untouched => {}
                 Border::Zero => b.unrolled("row", low, high + 1, 1, |b, k| {
-                    b.if_(k.clone().lt(first).or(k.clone().gt(last)), |b| {
+                    b.if_(k.lt(first).or(k.gt(last)), |b| {
                         for c in 0..held.columns() {
-                            b.set(self.row(phase, k.clone()).place(c), held.arith.zero());
+                            b.set(self.row(phase, k).place(c), held.arith.zero());
                         }
                     });
                 }),
                 Border::Edge => {
                     b.unrolled("row", low + 1, high + 1, 1, |b, k| {
-                        b.if_(k.clone().gt(last), |b| copy(b, k.clone(), k.clone() - 1));
+                        b.if_(k.gt(last), |b| copy(b, k, k - 1));
                     });
                     let nearest = above.min(high - 1);
                     b.unrolled("beyond", 0, nearest - low + 1, 1, |b, i| {
                         let k = Expr::i32(nearest.into()) - i;
-                        b.if_(k.clone().lt(first), |b| copy(b, k.clone(), k.clone() + 1));
+                        b.if_(k.lt(first), |b| copy(b, k, k + 1));
                     });
                 }
                 Border::Mirror => {
                     // A position is 2·d away from its mirror image. Near ones come first, as small images reflect
                     // twice.
                     let [start, end] = held.centres(1, phase);
-                    let front = || Expr::from(self.front) << 1;
-                    let start = b.let_("start", Scalar::I32, start - front());
-                    let end = b.let_("end", Scalar::I32, end - front());
+                    let front = self.front << 1;
+                    let start = b.let_("start", Scalar::I32, start - front);
+                    let end = b.let_("end", Scalar::I32, end - front);
                     for d in 1..=reach {
                         b.unrolled("row", low + d, high + 1, 1, |b, k| {
-                            let here = ((k.clone() << 1) + (p - d)).eq_(end.into());
-                            b.if_(here, |b| copy(b, k.clone(), k.clone() - d));
+                            let here = ((k << 1) + (p - d)).eq_(end);
+                            b.if_(here, |b| copy(b, k, k - d));
                         });
                         b.unrolled("row", low, above.min(high - d) + 1, 1, |b, k| {
-                            let here = ((k.clone() << 1) + (p + d)).eq_(start.into());
-                            b.if_(here, |b| copy(b, k.clone(), k.clone() + d));
+                            let here = ((k << 1) + (p + d)).eq_(start);
+                            b.if_(here, |b| copy(b, k, k + d));
                         });
                     }
                 }

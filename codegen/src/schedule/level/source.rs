@@ -100,8 +100,8 @@ impl Source {
     /// Offset in a row of the sample at even position `x`, or, for odd columns, of the next one.
     pub fn first(&self, frame: &Frame, x: LocalId) -> Expr {
         match self.columns {
-            None => Expr::from(x) - frame.lanes.held.start(0),
-            Some(phase) => frame.lanes.held.in_band(0, phase, Expr::from(x) >> 1),
+            None => x - frame.lanes.held.start(0),
+            Some(phase) => frame.lanes.held.in_band(0, phase, x >> 1),
         }
     }
 
@@ -112,7 +112,7 @@ impl Source {
 
     /// Loads a lane's count of samples of a row, from position `x` on.
     pub fn vector_from(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, x: LocalId) {
-        let index = Expr::from(row_start) + self.first(frame, x).cast(Scalar::I64);
+        let index = row_start + self.first(frame, x).cast(Scalar::I64);
         b.part(LOAD_ROW.0, LOAD_ROW.1, |b| {
             let raw = self.raw(b, frame);
             self.fetch(b, frame, raw, index);
@@ -135,7 +135,7 @@ impl Source {
         for sources in &stages {
             for (pair, source) in (0..pairs).flat_map(|pair| sources.iter().map(move |source| (pair, source))) {
                 let (first, step) = match source.columns {
-                    None => (Expr::from(front) << 1, 2),
+                    None => (front << 1, 2),
                     Some(_) => (front.into(), 1),
                 };
                 let index = || frame.index(source.array, first, source.first(frame, x));
@@ -184,13 +184,13 @@ impl Source {
         b: &mut Builder,
         frame: &Frame,
         (raw, first): (LocalId, Expr),
-        index: &Expr,
+        index: Expr,
         served: &[Expr],
     ) {
         b.part("fetch_row", "Requests the samples that the border rule finds for a row, one by one.", |b| {
             for (e, c) in self.columns(frame).enumerate() {
-                let index = index.clone() + served[c as usize].clone().cast(Scalar::I64);
-                let to = Place::Elem(raw, first.clone() + e as i32);
+                let index = index + served[c as usize].cast(Scalar::I64);
+                let to = Place::Elem(raw, first + e as i32);
                 b.load(to, Space::Global(self.pointer), index, 1, Cache::Default);
             }
         });
@@ -204,7 +204,7 @@ impl Source {
 
     /// Converts a single loaded sample for the steps.
     pub fn seen(&self, frame: &Frame, raw: LocalId, element: i32) -> Expr {
-        seen(frame, Expr::Elem(raw, Box::new(element.into())))
+        seen(frame, raw.at(element))
     }
 
     /// Loads the lane's samples of a row one by one. `served` has the offset in a row of the sample that serves each
@@ -212,8 +212,7 @@ impl Source {
     pub fn gather(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, served: &[Expr]) {
         b.part("gather_row", "Loads the samples that the border rule finds for a row, one by one.", |b| {
             for unit in row.form.units(self.columns(frame)) {
-                let samples =
-                    unit.iter().map(|c| self.value(b, frame, row_start, served[*c as usize].clone())).collect();
+                let samples = unit.iter().map(|c| self.value(b, frame, row_start, served[*c as usize])).collect();
                 row.put(b, &unit, samples);
             }
         });
@@ -227,7 +226,7 @@ impl Source {
 
     /// One sample of a row, converted for the steps.
     pub fn value(&self, b: &mut Builder, frame: &Frame, row_start: LocalId, column: Expr) -> Expr {
-        let index = Expr::from(row_start) + column.cast(Scalar::I64);
+        let index = row_start + column.cast(Scalar::I64);
         let sample = b.load_new("sample", frame.options.sample, Space::Global(self.pointer), index);
         seen(frame, sample.into())
     }
@@ -245,7 +244,7 @@ pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalI
             b.comment("at a border or in unaligned rows");
             for (c, id) in served.iter().enumerate() {
                 if frame.options.direction == Direction::Forward {
-                    let position = Expr::from(frame.lanes.base) + beside(b, c as i32);
+                    let position = frame.lanes.base + beside(b, c as i32);
                     b.set(Place::Local(*id), frame.lanes.held.serve_position(0, position));
                 } else {
                     let column = served_column(b, frame, c as i32);
@@ -276,7 +275,7 @@ pub fn served_index(b: &mut Builder, frame: &Frame, phase: Phase, k: Expr) -> Lo
 /// Index, in its row, of the sample that serves column c of this lane.
 pub fn served_column(b: &mut Builder, frame: &Frame, c: i32) -> LocalId {
     let phase = PHASES[c as usize % 2];
-    served_index(b, frame, phase, (Expr::from(frame.lanes.x) + (c - phase.parity() as i32)) >> 1)
+    served_index(b, frame, phase, (frame.lanes.x + (c - phase.parity() as i32)) >> 1)
 }
 
 /// Converts a sample from memory for the steps.

@@ -9,7 +9,7 @@ use lifting_dsl::Phase;
 pub fn store_band(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, columns: Phase, pair: LocalId) {
     let band = 2 * phase.parity() as usize + columns.parity() as usize;
     let y = frame.lanes.held.in_band(1, phase, pair.into());
-    let x = frame.lanes.held.in_band(0, columns, Expr::from(frame.lanes.x) >> 1);
+    let x = frame.lanes.held.in_band(0, columns, frame.lanes.x >> 1);
     let index = frame.index(1 + band.min(1), y, x);
     store_band_at(b, frame, row, (phase, columns), index, false);
 }
@@ -28,8 +28,8 @@ pub fn store_band_at(
 
 /// Stores a lane's samples of a row of the image, in the `pair`-th pair.
 pub fn store_signal(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, pair: LocalId) {
-    let y = (Expr::from(pair) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
-    let x = Expr::from(frame.lanes.x) - frame.lanes.held.start(0);
+    let y = (pair << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+    let x = frame.lanes.x - frame.lanes.held.start(0);
     let index = frame.index(0, y, x);
     store_signal_at(b, frame, row, index, false);
 }
@@ -51,23 +51,23 @@ fn put(b: &mut Builder, frame: &Frame, sink: &Sink, row: &Row, index: Expr, insi
     b.part("store_row", "Stores a lane's samples of a row: at once where possible, else those in the image.", |b| {
         let aligned = if sink.columns.is_some() { BANDS_ALIGNED } else { SIGNAL_ALIGNED };
         let index = b.let_("out", Scalar::I64, index);
-        let ends_inside = (Expr::from(frame.lanes.x) + frame.lanes.held.columns()).le(frame.lanes.held.end(0));
-        let starts_inside = || Expr::from(frame.lanes.x).ge(frame.lanes.held.start(0));
+        let ends_inside = (frame.lanes.x + frame.lanes.held.columns()).le(frame.lanes.held.end(0));
+        let starts_inside = frame.lanes.x.ge(frame.lanes.held.start(0));
         // A lane that stores begins at position 0 or later.
         let whole = if frame.is_aligned() {
             ends_inside
         } else {
-            frame.params.has(aligned).and(starts_inside().and(ends_inside))
+            frame.params.has(aligned).and(starts_inside.and(ends_inside))
         };
         b.if_else(
             whole,
             |b| b.store_wide(Space::Global(pointer), index, values.clone(), cache),
             |b| {
                 for (e, (column, value)) in sink.columns(frame).into_iter().zip(&values).enumerate() {
-                    let x = || Expr::from(frame.lanes.x) + column;
-                    b.if_(x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0))), |b| {
-                        let at = Expr::from(index) + Expr::i64(e as i64);
-                        b.store_wide(Space::Global(pointer), at, vec![value.clone()], cache);
+                    let x = frame.lanes.x + column;
+                    b.if_(x.ge(frame.lanes.held.start(0)).and(x.lt(frame.lanes.held.end(0))), |b| {
+                        let at = index + Expr::i64(e as i64);
+                        b.store_wide(Space::Global(pointer), at, vec![*value], cache);
                     });
                 }
             },

@@ -4,7 +4,7 @@ use super::dots::{Dots, Wanted, join};
 use super::{Axis, Border, Form, Lanes, Row};
 use crate::action::Action;
 use crate::ir::build::Builder;
-use crate::ir::{Expr, Lane, LocalId, Place, Scalar};
+use crate::ir::{Expr, Lane, LocalId, Scalar};
 use crate::schedule::{pair_values, set_pair, step_value};
 use lifting_dsl::{PairStage, Phase, Step};
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ impl Across<'_> {
             return;
         }
         let Some([has_ends, bits]) = self.lanes.doubled else { return };
-        let is_end = |c: i32| Expr::from(bits).and((1 << c).into()).ne_(0.into());
+        let is_end = |c: i32| bits.and(1 << c).ne_(0);
         b.if_(has_ends, |b| {
             for (row, c) in rows.iter().flat_map(|row| (0..columns).map(move |c| (row, c))) {
                 b.set(row.place(c), row.at(c) * held.end_factor(is_end(c), factor));
@@ -111,16 +111,16 @@ impl Across<'_> {
                     [0, 1].map(|h| self.image(2 * register + h, q)).map(|i| (0..half).contains(&i).then_some(i));
                 let Some(some) = images[0].or(images[1]) else { continue };
                 let [low, high] = images.map(|i| i.unwrap_or(some)).map(|i| (at(other, i / 2), 2 * (i % 2) as u8));
-                let found = Expr::from(at_end).select(join(low, high), Expr::from(*id));
+                let found = at_end.select(join(low, high), *id);
                 *id = b.let_("neighbours", Scalar::I32, found);
             }
         }
         for m in 0..registers {
             let mut read = |j: i32| match away.get(&(m + j)) {
-                Some(id) => Expr::from(*id),
+                Some(id) => (*id).into(),
                 None => at(other, m + j),
             };
-            let value = dots.value(Wanted::Both, &at(target, m), &mut read);
+            let value = dots.value(Wanted::Both, at(target, m), &mut read);
             row.set_register(b, target.parity() as i32 * registers + m, value);
         }
     }
@@ -176,7 +176,7 @@ impl Across<'_> {
                 // The mirror image of a position of the phase read, counted from the lane's first.
                 let index = lanes * half + element;
                 let at = if lanes < 0 { first } else { last };
-                let found = Expr::from(at).select(row.at(2 * self.image(index, q) + q), Expr::from(*id));
+                let found = at.select(row.at(2 * self.image(index, q) + q), *id);
                 *id = b.let_("neighbour", self.lanes.held.arith.work, found);
             }
         }
@@ -184,7 +184,7 @@ impl Across<'_> {
             let mut read = |o: i32| {
                 let (lanes, element) = ((e + o).div_euclid(half), (e + o).rem_euclid(half));
                 match away.get(&(lanes, element)) {
-                    Some(id) => Expr::from(*id),
+                    Some(id) => (*id).into(),
                     None => row.at(2 * element + q),
                 }
             };
@@ -212,25 +212,25 @@ impl Across<'_> {
         }
         b.if_(lanes.at_border, |b| {
             // The sample at a position of this phase, wherever in the warp it is.
-            let broadcast = |b: &mut Builder, name: &str, at: &Expr| {
-                let offset = b.let_("offset", Scalar::I32, at.clone() - Expr::from(lanes.base));
+            let broadcast = |b: &mut Builder, name: &str, at: Expr| {
+                let offset = b.let_("offset", Scalar::I32, at - lanes.base);
                 let mine = b.let_("mine", lanes.held.arith.work, row.at(p));
                 for e in 1..half {
-                    let here = (Expr::from(offset).and((lanes.held.columns() - 1).into())).eq_((2 * e + p).into());
-                    b.set(Place::Local(mine), here.select(row.at(2 * e + p), mine.into()));
+                    let here = (offset.and(lanes.held.columns() - 1)).eq_(2 * e + p);
+                    b.set(mine, here.select(row.at(2 * e + p), mine));
                 }
-                let lane = Expr::from(offset) >> lanes.held.columns().ilog2() as i32;
+                let lane = offset >> lanes.held.columns().ilog2() as i32;
                 b.shuffle(name, lanes.held.arith.work, mine, Lane::Index(lane))
             };
             let (before, after): (Expr, Expr) = if lanes.held.border == Border::Edge {
-                (broadcast(b, "first", &first).into(), broadcast(b, "last", &last).into())
+                (broadcast(b, "first", first).into(), broadcast(b, "last", last).into())
             } else {
                 (lanes.held.arith.zero(), lanes.held.arith.zero())
             };
             for e in 0..half {
-                let here = || Expr::from(lanes.x) + (2 * e + p);
-                let kept = here().gt(last.clone()).select(after.clone(), row.at(2 * e + p));
-                b.set(row.place(2 * e + p), here().lt(first.clone()).select(before.clone(), kept));
+                let here = lanes.x + (2 * e + p);
+                let kept = here.gt(last).select(after, row.at(2 * e + p));
+                b.set(row.place(2 * e + p), here.lt(first).select(before, kept));
             }
         });
     }
@@ -240,14 +240,14 @@ impl Across<'_> {
         let lanes = self.lanes;
         let (columns, p) = (lanes.held.columns(), phase.parity() as i32);
         for e in 0..columns / 2 {
-            let image = lanes.held.mirrored(0, phase, Expr::from(lanes.x) + (2 * e + p));
-            let offset = b.let_("offset", Scalar::I32, image - Expr::from(lanes.base));
-            let lane = || Expr::from(offset) >> columns.ilog2() as i32;
+            let image = lanes.held.mirrored(0, phase, lanes.x + (2 * e + p));
+            let offset = b.let_("offset", Scalar::I32, image - lanes.base);
+            let lane = || offset >> columns.ilog2() as i32;
             // The needed column of this phase differs from lane to lane.
             for f in 0..columns / 2 {
                 let found = b.shuffle("image", lanes.held.arith.work, row.at(2 * f + p), Lane::Index(lane()));
-                let same = Expr::from(offset).and((columns - 1).into()).eq_((2 * f + p).into());
-                b.set(row.place(2 * e + p), same.select(found.into(), row.at(2 * e + p)));
+                let same = offset.and(columns - 1).eq_(2 * f + p);
+                b.set(row.place(2 * e + p), same.select(found, row.at(2 * e + p)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Axis, Border, DelayLine};
 use crate::ir::build::Builder;
-use crate::ir::{Expr, LocalId, Place, Scalar, Stmt};
+use crate::ir::{Expr, LocalId, Scalar, Stmt};
 use crate::schedule::Arithmetic;
 use crate::window::{Halo, Window};
 use lifting_dsl::Boundary;
@@ -75,8 +75,8 @@ pub fn walk_down(
     (ring, looped): (u32, bool),
     (from, to): (LocalId, LocalId),
     request: impl Fn(&mut Builder, Expr, Expr),
-    take: impl FnOnce(&mut Builder, &Expr, LocalId),
-    lift: impl FnOnce(&mut Builder, &Expr),
+    take: impl FnOnce(&mut Builder, Expr, LocalId),
+    lift: impl FnOnce(&mut Builder, Expr),
 ) {
     let last = ring as i32 - 1;
     b.comment(format!("{last} row pairs are in flight before the first is needed"));
@@ -84,7 +84,7 @@ pub fn walk_down(
         b.part("request_rows", "Starts copying the rows of a pair, or of two.", |b| request(b, pair, slot));
     };
     let first = |b: &mut Builder, ahead: Expr| {
-        request(b, Expr::from(from) + ahead.clone(), ahead);
+        request(b, from + ahead, ahead);
         b.push(Stmt::CommitCopies);
     };
     if looped {
@@ -95,12 +95,12 @@ pub fn walk_down(
     let slot = b.let_("slot", Scalar::I32, 0);
     b.for_("pair", from, to, 1, |b, pair| {
         b.push(Stmt::WaitCopies(ring - 2));
-        take(b, &pair, slot);
-        let at = || Expr::from(slot);
-        let free = b.let_("free", Scalar::I32, at().eq_(0.into()).select(last.into(), at() - 1));
-        request(b, pair.clone() + last, free.into());
+        take(b, pair, slot);
+        let at = slot;
+        let free = b.let_("free", Scalar::I32, at.eq_(0).select(last, at - 1));
+        request(b, pair + last, free.into());
         b.push(Stmt::CommitCopies);
-        b.set(Place::Local(slot), at().eq_(last.into()).select(0.into(), at() + 1));
-        lift(b, &pair);
+        b.set(slot, at.eq_(last).select(0, at + 1));
+        lift(b, pair);
     });
 }

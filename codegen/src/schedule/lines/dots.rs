@@ -76,7 +76,7 @@ impl<'a> Dots<'a> {
         for (register, mut weights) in terms {
             while weights != [0; 2] {
                 let part = weights.map(|w| w.clamp(-i32::from(i8::MAX), i8::MAX.into()));
-                sum = sum.dot(register.clone(), part.map(|w| w as i8));
+                sum = sum.dot(register, part.map(|w| w as i8));
                 weights = [0, 1].map(|i| weights[i] - part[i]);
             }
         }
@@ -100,14 +100,14 @@ impl<'a> Dots<'a> {
     }
 
     /// The new pair of a register with the old value `old`. `read(j)` is the register of the other phase j after it.
-    pub fn value(self, wanted: Wanted, old: &Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
+    pub fn value(self, wanted: Wanted, old: Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
         let mut terms = |half: usize| self.weights(half).into_iter().map(|(j, weights)| (read(j), weights)).collect();
-        let at = |half: usize| (old.clone(), half);
+        let at = |half: usize| (old, half);
         match wanted {
-            Wanted::Low => self.low(at(0), terms(0)).pack_from(0, old.clone(), 2),
+            Wanted::Low => self.low(at(0), terms(0)).pack_from(0, old, 2),
             Wanted::High => {
                 let (high, byte) = self.high(at(1), terms(1));
-                old.clone().pack_from(0, high, byte)
+                old.pack_from(0, high, byte)
             }
             Wanted::Both => self.pair([0, 1].map(at), [0, 1].map(terms)),
         }
@@ -234,7 +234,7 @@ mod tests {
                         value(&new) as i16
                     };
                     let wanted = [single(0), single(1)];
-                    let mut found = |wanted: Wanted| value(&dots.value(wanted, &was, &mut read));
+                    let mut found = |wanted: Wanted| value(&dots.value(wanted, was, &mut read));
                     assert_eq!(found(Wanted::Both), pair(wanted), "{step:?}");
                     assert_eq!(found(Wanted::Low), pair([wanted[0], old[1]]));
                     assert_eq!(found(Wanted::High), pair([old[0], wanted[1]]));
@@ -243,7 +243,7 @@ mod tests {
                         let register = |j: i32| pair([other[(8 + j) as usize], other[(9 + j) as usize]]);
                         dots.line(half).into_iter().map(|(j, weights)| (Expr::from(register(j)), weights)).collect()
                     };
-                    let olds = [0, 1].map(|half| (was.clone(), half));
+                    let olds = [0, 1].map(|half| (was, half));
                     assert_eq!(value(&dots.pair(olds, [0, 1].map(line))), pair(wanted));
                     // In words of consecutive samples too, with each old sample in its own word.
                     let words = dots.words();

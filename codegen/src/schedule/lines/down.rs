@@ -75,7 +75,7 @@ impl Words {
     }
 
     fn at(&self, slot: i32, column: Expr) -> Expr {
-        Expr::Elem(self.array, Box::new(self.index(slot, column)))
+        self.array.at(self.index(slot, column))
     }
 
     /// Registers that move with the window.
@@ -131,7 +131,7 @@ impl<'a> DelayLine<'a> {
     }
 
     /// Applies the scalings that precede all lifting, on the pair at the front.
-    pub fn scale_first(&self, b: &mut Builder, front: &Expr) {
+    pub fn scale_first(&self, b: &mut Builder, front: Expr) {
         if self.held.doubled_ends {
             let rows = [Phase::Even, Phase::Odd].map(|phase| (phase, self.row(phase, 0)));
             self.scale_ends(b, &rows, front, 2.0);
@@ -142,19 +142,19 @@ impl<'a> DelayLine<'a> {
         if self.held.border == Border::Zero {
             // Rows beyond the border were loaded from inside, and may have been lifted horizontally.
             for phase in [Phase::Even, Phase::Odd] {
-                self.restore(b, phase, 0, front.clone());
+                self.restore(b, phase, 0, front);
             }
         }
     }
 
     /// Applies every lifting step, or stage, to the pair that it can finish now.
-    pub fn lift(&self, b: &mut Builder, front: &Expr) {
+    pub fn lift(&self, b: &mut Builder, front: Expr) {
         b.part("lift_pair", "Runs all steps along columns, each on the row pair that it can finish now.", |b| {
             self.lift_pair(b, front);
         });
     }
 
-    fn lift_pair(&self, b: &mut Builder, front: &Expr) {
+    fn lift_pair(&self, b: &mut Builder, front: Expr) {
         let mut before: Option<&Words> = None;
         for ((action, slot), words) in self.axis.actions.iter().zip(&self.slots).zip(&self.words) {
             b.comment(format!("columns, {slot} pairs behind the front: {}", action.describe()));
@@ -164,7 +164,7 @@ impl<'a> DelayLine<'a> {
                         Form::Single => self.apply(b, step, *slot),
                         _ => self.apply_pairs(b, step, *slot, (words.as_ref(), before)),
                     }
-                    self.restore(b, step.target(), *slot, front.clone() - *slot);
+                    self.restore(b, step.target(), *slot, front - *slot);
                 }
                 Action::Stage(stage) => self.turn(b, stage, *slot),
             }
@@ -175,33 +175,33 @@ impl<'a> DelayLine<'a> {
     /// A stage on the even row of a slot and the neighbouring odd row.
     fn turn(&self, b: &mut Builder, stage: &PairStage, slot: i32) {
         b.unrolled("c", 0, self.held.columns(), 1, |b, c| {
-            let even = self.element(Phase::Even, slot, &c);
-            let odd = self.element(Phase::Odd, slot + stage.offset(), &c);
+            let even = self.element(Phase::Even, slot, c);
+            let odd = self.element(Phase::Odd, slot + stage.offset(), c);
             let pair = match stage.first {
                 Phase::Even => [even, odd],
                 Phase::Odd => [odd, even],
             };
-            let [u, v] = pair.each_ref().map(|(array, index)| Expr::Elem(*array, Box::new(index.clone())));
+            let [u, v] = pair.each_ref().map(|(array, index)| array.at(*index));
             let values = pair_values(stage, self.held.arith, u, v);
             set_pair(b, self.held.arith, pair.map(|(array, index)| Place::Elem(array, index)), values);
         });
     }
 
-    fn element(&self, phase: Phase, slot: i32, column: &Expr) -> (LocalId, Expr) {
-        (self.rows[phase.parity() as usize], column.clone() + slot * self.registers())
+    fn element(&self, phase: Phase, slot: i32, column: Expr) -> (LocalId, Expr) {
+        (self.rows[phase.parity() as usize], column + slot * self.registers())
     }
 
-    fn value(&self, phase: Phase, slot: i32, column: &Expr) -> Expr {
+    fn value(&self, phase: Phase, slot: i32, column: Expr) -> Expr {
         let (array, index) = self.element(phase, slot, column);
-        Expr::Elem(array, Box::new(index))
+        array.at(index)
     }
 
     fn apply(&self, b: &mut Builder, step: &Step, slot: i32) {
         let target = step.target();
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
-            let mut read = |o: i32| self.value(target.other(), slot - o, &c);
-            let value = step_value(step, self.held.arith, self.value(target, slot, &c), &mut read);
-            let (array, index) = self.element(target, slot, &c);
+            let mut read = |o: i32| self.value(target.other(), slot - o, c);
+            let value = step_value(step, self.held.arith, self.value(target, slot, c), &mut read);
+            let (array, index) = self.element(target, slot, c);
             b.set(Place::Elem(array, index), value);
         });
     }
@@ -215,10 +215,10 @@ impl<'a> DelayLine<'a> {
             self.make_youngest(b, words);
         }
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
-            let column = |half: usize| c.clone() * 2 + half as i32;
+            let column = |half: usize| c * 2 + half as i32;
             let old = [0, 1].map(|half| match in_words {
                 Some(words) => (words.at(slot, column(half)), 0),
-                None => (self.value(target, slot, &c), half),
+                None => (self.value(target, slot, c), half),
             });
             let terms = [0, 1].map(|half| match words {
                 Some(words) => {
@@ -226,11 +226,11 @@ impl<'a> DelayLine<'a> {
                     dots.words().into_iter().map(read).collect()
                 }
                 None => {
-                    let read = |(o, weights)| (self.value(target.other(), slot - o, &c), weights);
+                    let read = |(o, weights)| (self.value(target.other(), slot - o, c), weights);
                     dots.line(half).into_iter().map(read).collect()
                 }
             });
-            let (array, index) = self.element(target, slot, &c);
+            let (array, index) = self.element(target, slot, c);
             b.set(Place::Elem(array, index), dots.pair(old, terms));
         });
     }
@@ -239,14 +239,14 @@ impl<'a> DelayLine<'a> {
     fn make_youngest(&self, b: &mut Builder, words: &Words) {
         let youngest = words.youngest;
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
-            let [first, next] = [youngest, youngest - 1].map(|slot| self.value(words.phase, slot, &c));
+            let [first, next] = [youngest, youngest - 1].map(|slot| self.value(words.phase, slot, c));
             for half in 0..2 {
-                let column = c.clone() * 2 + half;
+                let column = c * 2 + half;
                 let (first, byte) = match youngest < words.oldest {
-                    true => (words.at(youngest + 1, column.clone()), 2),
-                    false => (first.clone(), 2 * half as u8),
+                    true => (words.at(youngest + 1, column), 2),
+                    false => (first, 2 * half as u8),
                 };
-                let word = first.pack_from(byte, next.clone(), 2 * half as u8);
+                let word = first.pack_from(byte, next, 2 * half as u8);
                 b.set(Place::Elem(words.array, words.index(youngest, column)), word);
             }
         });
@@ -256,22 +256,22 @@ impl<'a> DelayLine<'a> {
     fn restore(&self, b: &mut Builder, phase: Phase, slot: i32, k: Expr) {
         let columns = self.held.columns();
         let (first, last) = (self.held.first_index(self.along, phase), self.held.last_index(self.along, phase));
-        let copy = |b: &mut Builder, to: i32, value: &dyn Fn(&Expr) -> Expr| {
+        let copy = |b: &mut Builder, to: i32, value: &dyn Fn(Expr) -> Expr| {
             b.unrolled("c", 0, columns, 1, |b, c| {
-                let (array, index) = self.element(phase, to, &c);
-                b.set(Place::Elem(array, index), value(&c));
+                let (array, index) = self.element(phase, to, c);
+                b.set(Place::Elem(array, index), value(c));
             });
         };
-        let slot_value = |from: i32| move |c: &Expr| self.value(phase, from, c);
+        let slot_value = |from: i32| move |c: Expr| self.value(phase, from, c);
         match self.held.border {
             // Walks hold no mirror images of rows and are not used with that rule.
             Border::Extend | Border::Mirror | Border::Untouched => {}
             Border::Zero => {
                 let zero = self.held.arith.zero();
-                b.if_(k.clone().lt(first).or(k.gt(last)), |b| copy(b, slot, &|_| zero.clone()));
+                b.if_(k.lt(first).or(k.gt(last)), |b| copy(b, slot, &|_| zero));
             }
             Border::Edge => {
-                b.if_(k.clone().gt(last), |b| copy(b, slot, &slot_value(slot + 1)));
+                b.if_(k.gt(last), |b| copy(b, slot, &slot_value(slot + 1)));
                 b.if_(k.eq_(first), |b| {
                     for older in slot + 1..self.depths[phase.parity() as usize] {
                         copy(b, older, &slot_value(slot));
@@ -282,25 +282,25 @@ impl<'a> DelayLine<'a> {
     }
 
     /// Multiplies the first and last row, and their reflections, among the rows of pair k.
-    fn scale_ends(&self, b: &mut Builder, rows: &[(Phase, Row)], k: &Expr, factor: f64) {
-        let position = || k.clone() << 1;
+    fn scale_ends(&self, b: &mut Builder, rows: &[(Phase, Row)], k: Expr, factor: f64) {
+        let position = || k << 1;
         b.if_(self.held.has_ends(self.along, position(), position() + 2), |b| {
             let between = self.held.between_ends(b, self.along);
             for (phase, row) in rows {
                 let position = position() + phase.parity() as i32;
                 let after = self.held.after_end(b, self.along, position, between);
-                let factor = self.held.end_factor(Expr::from(after).eq_(0.into()), factor);
+                let factor = self.held.end_factor(after.eq_(0), factor);
                 let factor = b.let_("factor", self.held.arith.work, factor);
-                row.multiply(b, self.held.columns(), &factor.into());
+                row.multiply(b, self.held.columns(), factor.into());
             }
         });
     }
 
     /// Copies the finished row of a phase in pair k, with its last scaling, into a separate array.
-    pub fn result(&self, b: &mut Builder, (phase, k): (Phase, &Expr), slot: i32, into: LocalId) {
+    pub fn result(&self, b: &mut Builder, (phase, k): (Phase, Expr), slot: i32, into: LocalId) {
         let scale = self.axis.last.iter().filter(|s| s.target() == phase);
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
-            let value = scale.fold(self.value(phase, slot, &c), |value, step| {
+            let value = scale.fold(self.value(phase, slot, c), |value, step| {
                 step_value(step, self.held.arith, value, &mut |_| unreachable!("a scaling reads nothing else"))
             });
             b.set(Place::Elem(into, c), value);
@@ -324,8 +324,8 @@ impl<'a> DelayLine<'a> {
             // From the oldest to the youngest.
             b.unrolled("i", 0, len - columns, 1, |b, i| {
                 let to = Expr::i32(i64::from(len) - 1) - i;
-                let from = to.clone() - columns;
-                b.set(Place::Elem(array, to), Expr::Elem(array, Box::new(from)));
+                let from = to - columns;
+                b.set(Place::Elem(array, to), array.at(from));
             });
         }
     }

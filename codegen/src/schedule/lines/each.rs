@@ -29,22 +29,22 @@ impl EachLine {
     }
 
     /// Runs `body` for each of the thread's lines, with the index of its first sample.
-    pub(in crate::schedule) fn run(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, &Expr)) {
-        let x = Expr::from(Builtin::BlockX) * BLOCK as i32 + Expr::from(Builtin::ThreadX);
+    pub(in crate::schedule) fn run(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr)) {
+        let x = Builtin::BlockX * BLOCK as i32 + Builtin::ThreadX;
         let x = b.let_("line", Scalar::I32, x);
-        b.if_(Expr::from(x).lt(self.lines.into()), |b| {
+        b.if_(x.lt(self.lines), |b| {
             b.for_("image", Builtin::BlockZ, self.batch, Builtin::GridZ, |b, image| {
                 let wide = |e: Expr| e.cast(Scalar::I64);
-                let base = wide(x.into()) * Expr::from(self.pitch) + wide(image) * Expr::from(self.stride);
+                let base = wide(x.into()) * self.pitch + wide(image) * self.stride;
                 let base: Expr = b.let_("base", Scalar::I64, base).into();
-                body(b, &base);
+                body(b, base);
             });
         });
     }
 
     /// The launch with `rows` rows of blocks, each over all lines.
     pub(in crate::schedule) fn launch(&self, rows: Expr) -> Launch {
-        let blocks = (Expr::from(self.lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
-        Launch { block: [BLOCK, 1, 1], grid: [blocks, rows, Expr::from(self.batch).min(Expr::i32(65535))] }
+        let blocks = (self.lines + (BLOCK as i32 - 1)) / BLOCK as i32;
+        Launch { block: [BLOCK, 1, 1], grid: [blocks, rows, self.batch.min(Expr::i32(65535))] }
     }
 }

@@ -16,11 +16,11 @@ enum Side {
 impl Lanes {
     /// First column of the vector that a lane loads: its own, or one inside the image.
     pub fn inner_x(&self, b: &mut Builder) -> LocalId {
-        let (x, width) = (|| Expr::from(self.x), || self.held.length(0));
+        let (x, width) = (|| self.x, || self.held.length(0));
         let inner = match self.held.boundary {
             // Whole vectors repeat.
-            Boundary::Periodic => Expr::from(self.at_border).select(Expr::Wrap(Box::new(x()), Box::new(width())), x()),
-            _ => x().max(0.into()).min(width() - self.held.columns()),
+            Boundary::Periodic => self.at_border.select(Expr::wrap(x(), width()), x()),
+            _ => x().max(0).min(width() - self.held.columns()),
         };
         b.let_("inner_x", Scalar::I32, inner)
     }
@@ -30,7 +30,7 @@ impl Lanes {
     pub fn narrow(&self, halo_lanes: i32) -> Option<Expr> {
         match self.held.boundary {
             Boundary::Periodic | Boundary::Zero => None,
-            _ => Some(self.held.length(0).le((halo_lanes * self.held.columns()).into())),
+            _ => Some(self.held.length(0).le(halo_lanes * self.held.columns())),
         }
     }
 
@@ -41,20 +41,20 @@ impl Lanes {
         if matches!(self.held.boundary, Boundary::Periodic | Boundary::Zero) {
             return;
         }
-        let base = || Expr::from(self.base);
-        b.if_(base().lt(0.into()), |b| self.extend_side(b, rows, Side::Left));
-        let ends = (base() + b.warp() * self.held.columns()).gt(self.held.length(0));
+        let base = self.base;
+        b.if_(base.lt(0), |b| self.extend_side(b, rows, Side::Left));
+        let ends = (base + b.warp() * self.held.columns()).gt(self.held.length(0));
         b.if_(ends, |b| self.extend_side(b, rows, Side::Right));
     }
 
     fn extend_side(&self, b: &mut Builder, rows: &[Row], side: Side) {
-        let (columns, x) = (self.held.columns(), || Expr::from(self.x));
+        let (columns, x) = (self.held.columns(), || self.x);
         b.comment(match side {
             Side::Left => "columns before the first",
             Side::Right => "columns after the last",
         });
         let beyond = match side {
-            Side::Left => x().lt(0.into()),
+            Side::Left => x().lt(0),
             Side::Right => x().ge(self.held.length(0)),
         };
         let beyond = b.let_("beyond", Scalar::Bool, beyond);
@@ -70,7 +70,7 @@ impl Lanes {
                         // Position and mirror image of the phase's column add up to this.
                         let before = 2 * (c % 2) - 2;
                         let sum = match side {
-                            Side::Left => Expr::from(before),
+                            Side::Left => before.into(),
                             Side::Right => self.held.length(0) * 2 + before,
                         };
                         (sum - (x() + c), (before - c).rem_euclid(columns))
@@ -78,9 +78,9 @@ impl Lanes {
                     (_, Side::Left) => (-(x() + c), (columns - c) % columns),
                     (_, Side::Right) => ((self.held.length(0) - 1) * 2 - (x() + c), (2 * columns - 2 - c) % columns),
                 };
-                let lane = (position - Expr::from(self.base)) >> columns.ilog2() as i32;
+                let lane = (position - self.base) >> columns.ilog2() as i32;
                 // Lanes inside the image may read any lane.
-                (b.let_("lane", Scalar::I32, lane.max(0.into()).min(last.clone())), column)
+                (b.let_("lane", Scalar::I32, lane.max(0).min(last)), column)
             })
             .collect();
         for row in rows {
@@ -90,7 +90,7 @@ impl Lanes {
                     b.shuffle("image", self.held.arith.work, row.at(*column), Lane::Index((*lane).into()))
                 })
                 .collect();
-            row.fill(b, 0..columns, |c| Expr::from(beyond).select(images[c as usize].into(), row.at(c)));
+            row.fill(b, 0..columns, |c| beyond.select(images[c as usize], row.at(c)));
         }
     }
 }

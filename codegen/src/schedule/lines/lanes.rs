@@ -50,7 +50,7 @@ impl Held {
     /// Samples from one end along an axis to the next, where reflection extends the axis. The reflections of the first
     /// and last sample are at multiples of this distance from the first.
     pub(in crate::schedule) fn between_ends(&self, b: &mut Builder, axis: usize) -> LocalId {
-        b.let_("between_ends", Scalar::I32, (self.length(axis) - 1).max(1.into()))
+        b.let_("between_ends", Scalar::I32, (self.length(axis) - 1).max(1))
     }
 
     /// Samples from the last end before a position to it, 0 at an end.
@@ -61,14 +61,14 @@ impl Held {
         position: Expr,
         between: LocalId,
     ) -> LocalId {
-        let from_start = Box::new(position - self.start(axis));
-        b.let_("after_end", Scalar::I32, Expr::Wrap(from_start, Box::new(between.into())))
+        let from_start = position - self.start(axis);
+        b.let_("after_end", Scalar::I32, Expr::wrap(from_start, between))
     }
 
     /// [`Held::after_end`] of the next position.
     pub(in crate::schedule) fn next_after_end(after: LocalId, between: LocalId) -> Expr {
-        let next = || Expr::from(after) + 1;
-        next().lt(between.into()).select(next(), 0.into())
+        let next = after + 1;
+        next.lt(between).select(next, 0)
     }
 
     /// `factor` at an end, else 1.
@@ -78,12 +78,12 @@ impl Held {
 
     /// First position of the signal along an axis (0: x, 1: y, 2: z).
     pub fn start(&self, axis: usize) -> Expr {
-        self.start[axis].clone()
+        self.start[axis]
     }
 
     /// Samples along an axis.
     pub fn length(&self, axis: usize) -> Expr {
-        self.length[axis].clone()
+        self.length[axis]
     }
 
     /// One past the last position along an axis.
@@ -107,17 +107,17 @@ impl Held {
     /// Whether the sample of index k of a phase along an axis is inside the signal.
     pub fn exists(&self, axis: usize, phase: Phase, k: impl Into<Expr>) -> Expr {
         let k = k.into();
-        k.clone().ge(self.first_index(axis, phase)).and(k.le(self.last_index(axis, phase)))
+        k.ge(self.first_index(axis, phase)).and(k.le(self.last_index(axis, phase)))
     }
 
     /// Index inside the signal of the sample loaded for index k of a phase.
     pub fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
-        let length = || Box::new(self.length(axis));
+        let length = self.length(axis);
         let p = phase.parity() as i32;
-        let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
+        let offset = |k: Expr| (k << 1) + p - self.start(axis);
         match self.boundary {
-            Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
-            Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::WholeSymmetric => (Expr::mirror(offset(k), length) + self.start(axis)) >> 1,
+            Boundary::Periodic => (Expr::wrap(offset(k), length) + self.start(axis)) >> 1,
             rule => within_phase(rule, k, self.first_index(axis, phase), self.last_index(axis, phase)),
         }
     }
@@ -131,8 +131,8 @@ impl Held {
     /// Mirror image, inside the signal, of a phase's position along an axis.
     pub(in crate::schedule) fn mirrored(&self, axis: usize, phase: Phase, position: Expr) -> Expr {
         if self.boundary == Boundary::WholeSymmetric {
-            let start = || self.start(axis);
-            return Expr::Mirror(Box::new(position - start()), Box::new(self.length(axis))) + start();
+            let start = self.start(axis);
+            return Expr::mirror(position - start, self.length(axis)) + start;
         }
         let p = phase.parity() as i32;
         (self.serve(axis, phase, (position - p) >> 1) << 1) + p
@@ -141,15 +141,14 @@ impl Held {
     /// Index, counted from the signal's first sample, of the sample loaded for a position.
     pub fn serve_position(&self, axis: usize, position: Expr) -> Expr {
         let from_start = |position: Expr| position - self.start(axis);
-        let length = || Box::new(self.length(axis));
+        let length = self.length(axis);
         match self.boundary {
-            Boundary::WholeSymmetric => Expr::Mirror(Box::new(from_start(position)), length()),
-            Boundary::Periodic => Expr::Wrap(Box::new(from_start(position)), length()),
+            Boundary::WholeSymmetric => Expr::mirror(from_start(position), length),
+            Boundary::Periodic => Expr::wrap(from_start(position), length),
             _ => {
-                let [even, odd] = PHASES.map(|phase| {
-                    from_start((self.serve(axis, phase, position.clone() >> 1) << 1) + phase.parity() as i32)
-                });
-                position.and(1.into()).eq_(0.into()).select(even, odd)
+                let [even, odd] = PHASES
+                    .map(|phase| from_start((self.serve(axis, phase, position >> 1) << 1) + phase.parity() as i32));
+                position.and(1).eq_(0).select(even, odd)
             }
         }
     }
@@ -157,13 +156,13 @@ impl Held {
     /// Row loaded for a position under an extension, if one reflection or one period leads to the signal.
     pub(in crate::schedule) fn serve_near(&self, b: &mut Builder, position: Expr) -> LocalId {
         let row = b.let_("row", Scalar::I32, position - self.start(1));
-        let (row, height) = (|| Expr::from(row), || self.length(1));
+        let (row, height) = (|| row, || self.length(1));
         if self.boundary == Boundary::Periodic {
-            let below = row().lt(0.into()).select(row() + height(), row());
+            let below = row().lt(0).select(row() + height(), row());
             return b.let_("served", Scalar::I32, row().ge(height()).select(row() - height(), below));
         }
         let away = b.let_("away", Scalar::I32, row().max(-row()));
-        b.let_("served", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)))
+        b.let_("served", Scalar::I32, away.min((height() - 1) * 2 - away))
     }
 
     /// Index of a phase's sample k in that phase's band along an axis, counted from the first.
@@ -193,14 +192,14 @@ impl Held {
             return (self.serve(1, phase, k) << 1) + p - self.start(1);
         }
         let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));
-        let (row, height) = (|| Expr::from(row), || self.length(1));
+        let (row, height) = (|| row, || self.length(1));
         if self.boundary == Boundary::Periodic {
-            return Expr::Wrap(Box::new(row()), Box::new(height()));
+            return Expr::wrap(row(), height());
         }
         let away = b.let_("away", Scalar::I32, row().max(-row()));
-        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)));
-        let again = Expr::Mirror(Box::new(row()), Box::new(height()));
-        Expr::from(folded).ge(0.into()).select(folded.into(), again)
+        let folded = b.let_("folded", Scalar::I32, away.min((height() - 1) * 2 - away));
+        let again = Expr::mirror(row(), height());
+        folded.ge(0).select(folded, again)
     }
 }
 
@@ -226,13 +225,13 @@ impl Lanes {
     /// Columns from `x` on, in a warp whose first columns are those from `base` on.
     pub(in crate::schedule) fn new(b: &mut Builder, held: Held, [base, x, at_border]: [LocalId; 3]) -> Lanes {
         let doubled = held.doubled_ends.then(|| {
-            let to = Expr::from(base) + b.warp() * held.columns();
+            let to = base + b.warp() * held.columns();
             let has_ends = b.let_("has_ends", Scalar::Bool, held.has_ends(0, base.into(), to));
             let between = held.between_ends(b, 0);
             let mut after = held.after_end(b, 0, x.into(), between);
             let mut columns: Expr = 0.into();
             for c in 0..held.columns() {
-                columns = columns + Expr::from(after).eq_(0.into()).select(Expr::i32(1 << c), 0.into());
+                columns = columns + after.eq_(0).select(Expr::i32(1 << c), 0);
                 after = b.let_("after_end", Scalar::I32, Held::next_after_end(after, between));
             }
             [has_ends, b.let_("end_columns", Scalar::I32, columns)]
@@ -254,24 +253,24 @@ impl Lanes {
         before: i32,
     ) -> (Lanes, LocalId) {
         let (c, left, useful) = (held.columns(), left as i32, useful as i32);
-        let lane = || Expr::from(Builtin::ThreadX);
-        let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
-        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
+        let lane = Expr::from(Builtin::ThreadX);
+        let base = b.let_("base", Scalar::I32, Builtin::BlockX * (useful * c) - left * c);
+        let x = b.let_("x", Scalar::I32, base + lane * c);
         // A doubled end is at the border.
         let doubled = i32::from(held.doubled_ends);
-        let starts = Expr::from(base).lt(held.start(0) + before.max(doubled));
-        let ends = (Expr::from(base) + (b.warp() * c + doubled)).gt(held.end(0));
+        let starts = base.lt(held.start(0) + before.max(doubled));
+        let ends = (base + (b.warp() * c + doubled)).gt(held.end(0));
         let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
-        let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
-        let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
+        let in_tile = lane.ge(left).and(lane.lt(left + useful));
+        let useful = b.let_("useful", Scalar::Bool, in_tile.and(x.lt(held.end(0))));
         (Lanes::new(b, held, [base, x, at_border]), useful)
     }
 
     /// This for steps that read beyond a border among a lane's own columns. The image begins at position 0, and its
     /// lanes have all or none of their columns.
     pub(in crate::schedule) fn reflecting(&self, b: &mut Builder) -> Lanes {
-        let first = Expr::from(self.x).eq_(0.into());
-        let last = (Expr::from(self.x) + self.held.columns()).eq_(self.held.length(0));
+        let first = self.x.eq_(0);
+        let last = (self.x + self.held.columns()).eq_(self.held.length(0));
         let ends = [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)];
         Lanes { ends: Some(ends), ..self.clone() }
     }

@@ -74,7 +74,7 @@ impl Row {
 
     /// A register.
     pub fn register(&self, register: i32) -> Expr {
-        Expr::Elem(self.array, Box::new(self.first.clone() + register))
+        self.array.at(self.first + register)
     }
 
     /// The columns of a register of another form ([`Form::units`]), packed for it.
@@ -99,7 +99,7 @@ impl Row {
     /// The even columns of a row packed by phase, as a separate row.
     pub fn evens(&self) -> Row {
         debug_assert!(matches!(self.form, Form::ByPhase(_)));
-        Row { array: self.array, first: self.first.clone(), form: Form::Beside }
+        Row { array: self.array, first: self.first, form: Form::Beside }
     }
 
     /// Sets the columns of a register ([`Form::units`]) from a packed word.
@@ -109,20 +109,20 @@ impl Row {
 
     /// Sets a register.
     pub fn set_register(&self, b: &mut Builder, register: i32, word: Expr) {
-        b.set(Place::Elem(self.array, self.first.clone() + register), word);
+        b.set(Place::Elem(self.array, self.first + register), word);
     }
 
     /// Multiplies the first `columns` columns.
-    pub fn multiply(&self, b: &mut Builder, columns: i32, factor: &Expr) {
+    pub fn multiply(&self, b: &mut Builder, columns: i32, factor: Expr) {
         for c in 0..columns {
-            b.set(self.place(c), self.at(c) * factor.clone());
+            b.set(self.place(c), self.at(c) * factor);
         }
     }
 
     /// The register of a column in an unpacked row.
     pub fn place(&self, column: i32) -> Place {
         debug_assert_eq!(self.form, Form::Single, "a place holds one sample");
-        Place::Elem(self.array, self.first.clone() + column)
+        Place::Elem(self.array, self.first + column)
     }
 
     /// Sets columns; all columns of each register involved.
@@ -134,7 +134,7 @@ impl Row {
 
     /// Sets the columns of a register ([`Form::units`]).
     pub fn put(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>) {
-        let join = |low, high| word(&low, &high).cast(Scalar::I32);
+        let join = |low, high| word(low, high).cast(Scalar::I32);
         if let Some(value) = values.into_iter().reduce(join) {
             self.set_word(b, unit, value);
         }
@@ -149,7 +149,7 @@ pub fn zeros(b: &mut Builder, name: &str, arith: Arithmetic, registers: i32) -> 
 }
 
 /// Two 16-bit samples in a word, of type `u32`, in the order of memory.
-pub fn word(low: &Expr, high: &Expr) -> Expr {
-    let half = |sample: &Expr| sample.clone().cast(Scalar::U32);
+pub fn word(low: Expr, high: Expr) -> Expr {
+    let half = |sample: Expr| sample.cast(Scalar::U32);
     half(low).and(Expr::int(0xffff, Scalar::U32)).or(half(high) << 16)
 }

@@ -25,9 +25,9 @@ impl Line {
         let index = match (apart, phase) {
             (false, _) => position,
             (true, Phase::Even) => position >> 1,
-            (true, Phase::Odd) => Expr::from(self.low) + (position >> 1),
+            (true, Phase::Odd) => self.low + (position >> 1),
         };
-        Expr::from(self.first) + index * Expr::from(self.step)
+        self.first + index * self.step
     }
 }
 
@@ -37,28 +37,28 @@ impl Pyramid<'_> {
     pub fn pass(&self, b: &mut Builder, axis: usize, lengths: [LocalId; 2], (turn, is_first): (usize, bool)) {
         let plan = self.plan;
         let (groups, pairs) = (plan.shape.groups(is_first) as i32, plan.shape.pairs(is_first) as i32);
-        let warp = || Expr::from(Builtin::ThreadY);
+        let warp = Expr::from(Builtin::ThreadY);
         let (length, lines) = (lengths[axis], lengths[1 - axis]);
-        let group = if groups == 1 { 0.into() } else { warp() % groups };
-        let line = b.let_("line", Scalar::I32, group * 32 + Expr::from(Builtin::ThreadX));
-        let first = b.let_("first", Scalar::I32, warp() / groups * pairs);
-        let is_any = Expr::from(line).lt(lines.into()).and((Expr::from(first) << 1).lt(length.into()));
+        let group = if groups == 1 { 0.into() } else { warp % groups };
+        let line = b.let_("line", Scalar::I32, group * 32 + Builtin::ThreadX);
+        let first = b.let_("first", Scalar::I32, warp / groups * pairs);
+        let is_any = line.lt(lines).and((first << 1).lt(length));
         // As values, so that lines along either axis have one text.
         let step = [1, plan.pitch()][axis];
         let step = b.let_("step", Scalar::I32, step);
-        let at = b.let_("at", Scalar::I32, Expr::from(line) * [plan.pitch(), 1][axis]);
+        let at = b.let_("at", Scalar::I32, line * [plan.pitch(), 1][axis]);
         let part = |b: &mut Builder| {
-            let zero = || Expr::i32(0);
+            let zero = Expr::i32(0);
             let held = Held {
                 arith: plan.arith,
                 boundary: plan.options.boundary,
                 border: plan.border,
                 columns: 1,
-                start: [zero(), zero(), zero()],
+                start: [zero, zero, zero],
                 length: [lines.into(), length.into(), 1.into()],
                 doubled_ends: plan.options.doubled_ends,
             };
-            let low = b.let_("low", Scalar::I32, (Expr::from(length) + 1) >> 1);
+            let low = b.let_("low", Scalar::I32, (length + 1) >> 1);
             let line = Line { first: at, step, length, low };
             let slab = Slab::declare(b, "samples", &held, (&plan.axis, &plan.halo), (first.into(), pairs));
             self.take(b, &slab, &line, turn);
@@ -76,7 +76,7 @@ impl Pyramid<'_> {
             slab.at_edge,
             |b| match self.plan.border {
                 Border::Extend | Border::Mirror => {
-                    let near = Expr::from(line.length).gt(reach.into());
+                    let near = line.length.gt(reach);
                     // A line has at least two samples.
                     b.if_else(near, |b| rows(b, 1), |b| rows(b, (reach + 1) / 2));
                 }
@@ -96,7 +96,7 @@ impl Pyramid<'_> {
         let cell = cell_of(plan.arith);
         b.unrolled("row", 0, slab.height(), 1, |b, k| {
             for phase in PHASES {
-                let position = self.served(b, line, (phase, Expr::from(slab.front) + k.clone()), folds);
+                let position = self.served(b, line, (phase, slab.front + k), folds);
                 let element = line.element(apart, phase, position);
                 let value = b.load_new("cell", cell, Space::Shared(self.arrays[turn]), element);
                 let value = if cell == plan.arith.work { value.into() } else { plan.arith.widen(value.into()) };
@@ -104,7 +104,7 @@ impl Pyramid<'_> {
                     Some(gain) if scales => plan.arith.shift_up(value, gain.into()),
                     _ => value,
                 };
-                b.set(slab.row(phase, k.clone()).place(0), value);
+                b.set(slab.row(phase, k).place(0), value);
             }
         });
     }
@@ -112,13 +112,13 @@ impl Pyramid<'_> {
     /// Position of the sample that serves a phase's index. It is arbitrary if no result depends on it.
     fn served(&self, b: &mut Builder, line: &Line, (phase, k): (Phase, Expr), folds: i32) -> Expr {
         let p = phase.parity() as i32;
-        let length = || Expr::from(line.length);
+        let length = line.length;
         let position = |k: Expr| (k << 1) + p;
         if folds == 0 {
             return position(k);
         }
         if !matches!(self.plan.border, Border::Extend | Border::Mirror) {
-            return position(k.max(0.into()).min((length() - 1 - p) >> 1));
+            return position(k.max(0).min((length - 1 - p) >> 1));
         }
         let mut at = b.let_("position", Scalar::I32, position(k));
         let mut next = |b: &mut Builder, f: &dyn Fn(&dyn Fn() -> Expr) -> Expr| {
@@ -127,19 +127,19 @@ impl Pyramid<'_> {
         };
         for _ in 0..folds {
             if self.plan.options.boundary == Boundary::Periodic {
-                next(b, &|at| at().lt(0.into()).select(at() + length(), at()));
-                next(b, &|at| at().ge(length()).select(at() - length(), at()));
+                next(b, &|at| at().lt(0).select(at() + length, at()));
+                next(b, &|at| at().ge(length).select(at() - length, at()));
             } else if self.plan.options.boundary == Boundary::HalfSymmetric {
                 next(b, &|at| at().max(Expr::from(2 * p - 2) - at()));
-                next(b, &|at| at().min((((length() - 1 - p) >> 1) << 2) + (2 * p + 2) - at()));
+                next(b, &|at| at().min((((length - 1 - p) >> 1) << 2) + (2 * p + 2) - at()));
             } else {
                 next(b, &|at| at().max(-at()));
-                next(b, &|at| at().min((length() - 1) * 2 - at()));
+                next(b, &|at| at().min((length - 1) * 2 - at()));
             }
         }
-        let at = Expr::from(at).max(0.into());
+        let at = at.max(0);
         // A reflection reaches no position past the last.
-        if self.plan.options.boundary == Boundary::Periodic { at.min(length() - 1) } else { at }
+        if self.plan.options.boundary == Boundary::Periodic { at.min(length - 1) } else { at }
     }
 
     /// Stores the thread's results in shared memory.
@@ -152,10 +152,10 @@ impl Pyramid<'_> {
         let rows = |b: &mut Builder, all: bool| {
             b.unrolled("row", 0, slab.pairs, 1, |b, k| {
                 for phase in PHASES {
-                    let index = Expr::from(slab.front) + (k.clone() + slab.first());
+                    let index = slab.front + (k + slab.first());
                     let position = (index << 1) + phase.parity() as i32;
-                    let exists = position.clone().lt(line.length.into());
-                    let mut value = slab.row(phase, k.clone() + slab.first()).at(0);
+                    let exists = position.lt(line.length);
+                    let mut value = slab.row(phase, k + slab.first()).at(0);
                     if let (Some(gain), true) = (self.params.gain, scales) {
                         value = plan.arith.shift_down(value, gain.into());
                     }

@@ -240,16 +240,16 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     b.comment("the image, or its bands");
     pyramid.fetch(b, from);
     b.barrier();
-    let levels = || Expr::from(params.chunk);
+    let levels = params.chunk;
     let first = |b: &mut Builder| {
         b.comment("the first level");
         pyramid.level(b, order, None);
     };
     let others = |b: &mut Builder| {
-        b.for_("turn", 1, levels(), 1, |b, turn| {
+        b.for_("turn", 1, levels, 1, |b, turn| {
             let level = match options.direction {
                 Direction::Forward => turn,
-                Direction::Inverse => levels() - turn,
+                Direction::Inverse => levels - turn,
             };
             pyramid.level(b, order, Some(level));
         });
@@ -275,9 +275,9 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
 impl Pyramid<'_> {
     /// Lifts both axes of the first level (`None`) or of another one.
     fn level(&self, b: &mut Builder, order: Order, level: Option<Expr>) {
-        let lengths = self.sides.clone().map(|side| match &level {
+        let lengths = self.sides.map(|side| match &level {
             None => b.let_("length", Scalar::I32, side),
-            Some(level) => self.length(b, side, level.clone()),
+            Some(level) => self.length(b, side, *level),
         });
         let axes = if order.across_first(self.plan.options.direction) { [0, 1] } else { [1, 0] };
         for (turn, axis) in axes.into_iter().enumerate() {
@@ -288,7 +288,7 @@ impl Pyramid<'_> {
 
     /// Samples along a side at a level: half the length for each level, rounded up.
     fn length(&self, b: &mut Builder, side: Expr, level: Expr) -> LocalId {
-        let rest = (Expr::i32(1) << level.clone()) - 1;
+        let rest = (Expr::i32(1) << level) - 1;
         b.let_("length", Scalar::I32, (side + rest) >> level)
     }
 
@@ -299,11 +299,11 @@ impl Pyramid<'_> {
         let (rows, columns) = ((side + warps - 1) / warps, (side + 31) / 32);
         b.unrolled("row", 0, rows, 1, |b, row| {
             for column in 0..columns {
-                let x = Expr::from(Builtin::ThreadX) + 32 * column;
-                let y = b.let_("y", Scalar::I32, Expr::from(Builtin::ThreadY) + row.clone() * warps);
-                let exists = x.clone().lt(self.sides[0].clone()).and(Expr::from(y).lt(self.sides[1].clone()));
-                let at = Expr::from(y) * self.plan.pitch() + x.clone();
-                let number = row.clone() * columns + column;
+                let x = Builtin::ThreadX + 32 * column;
+                let y = b.let_("y", Scalar::I32, Builtin::ThreadY + row * warps);
+                let exists = x.lt(self.sides[0]).and(y.lt(self.sides[1]));
+                let at = y * self.plan.pitch() + x;
+                let number = row * columns + column;
                 b.if_(exists, |b| body(b, [x, y.into()], at, number));
             }
         });
@@ -315,7 +315,7 @@ impl Pyramid<'_> {
     }
 
     fn base(&self, b: &mut Builder, stride: Expr) -> Expr {
-        b.let_("base", Scalar::I64, Expr::from(Builtin::BlockX).cast(Scalar::I64) * stride).into()
+        b.let_("base", Scalar::I64, Builtin::BlockX.cast(Scalar::I64) * stride).into()
     }
 
     /// Loads the block's input: a thread requests all its samples before it stores the first.
@@ -325,11 +325,11 @@ impl Pyramid<'_> {
         let (warps, side) = (self.plan.shape.warps(), self.plan.shape.side);
         let raw = b.array("raw", self.plan.options.sample, side.div_ceil(warps) * side.div_ceil(32));
         self.each(b, |b, at, _, n| {
-            let index = self.index(at, pitch.into(), base.clone());
+            let index = self.index(at, pitch.into(), base);
             b.load(Place::Elem(raw, n), Space::Global(array), index, 1, Cache::Default);
         });
         self.each(b, |b, _, at, n| {
-            let value = Expr::Elem(raw, Box::new(n));
+            let value = raw.at(n);
             let cell = cell_of(arith);
             let value = if cell == arith.storage { value } else { value.cast(cell) };
             b.store(Space::Shared(self.arrays[0]), at, value);
@@ -342,14 +342,8 @@ impl Pyramid<'_> {
         let base = self.base(b, stride.into());
         self.each(b, |b, place, at, _| {
             let cell = b.load_new("cell", cell_of(arith), Space::Shared(self.arrays[0]), at);
-            let value =
-                if cell_of(arith) == arith.storage { cell.into() } else { Expr::from(cell).cast(arith.storage) };
-            b.store_wide(
-                Space::Global(array),
-                self.index(place, pitch.into(), base.clone()),
-                vec![value],
-                Cache::Default,
-            );
+            let value = if cell_of(arith) == arith.storage { cell.into() } else { cell.cast(arith.storage) };
+            b.store_wide(Space::Global(array), self.index(place, pitch.into(), base), vec![value], Cache::Default);
         });
     }
 }

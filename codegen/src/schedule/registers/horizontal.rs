@@ -103,26 +103,26 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     // Aligned signals begin at an even position; untouched borders are never read.
     let even = aligned || border == Border::Untouched;
     let start = if even { Expr::from(0) } else { pass.parity.into() };
-    let end = || start.clone() + Expr::from(pass.length);
+    let end = || start + pass.length;
     let strip_columns = useful as i32 * c;
     let strips = (end() + (strip_columns - 1)) / strip_columns;
     let strips = b.let_("strips", Scalar::I32, strips);
     let together = together as i32;
     let groups = match together {
         1 => strips,
-        _ => b.let_("groups", Scalar::I32, (Expr::from(strips) + (together - 1)) / together),
+        _ => b.let_("groups", Scalar::I32, (strips + (together - 1)) / together),
     };
-    let warp = Expr::from(Builtin::BlockX) * warps as i32 + Expr::from(Builtin::ThreadY);
+    let warp = Builtin::BlockX * warps as i32 + Builtin::ThreadY;
     let warp = b.let_("warp", Scalar::I32, warp);
-    let line = b.let_("line", Scalar::I32, Expr::from(warp) / Expr::from(groups));
-    b.if_(Expr::from(line).lt(pass.lines.into()), |b| {
-        let lane = || Expr::from(Builtin::ThreadX);
-        let in_strip = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
+    let line = b.let_("line", Scalar::I32, warp / groups);
+    b.if_(line.lt(pass.lines), |b| {
+        let lane = Expr::from(Builtin::ThreadX);
+        let in_strip = lane.ge(left as i32).and(lane.lt((left + useful) as i32));
         let base_of = |strip: Expr| strip * strip_columns - left as i32 * c;
         let lanes = |b: &mut Builder, base: Expr, inside: bool| {
             let base = b.let_("base", Scalar::I32, base);
-            let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
-            let outside = Expr::from(base).lt(start.clone()).or((Expr::from(base) + 32 * c).gt(end()));
+            let x = b.let_("x", Scalar::I32, base + lane * c);
+            let outside = base.lt(start).or((base + 32 * c).gt(end()));
             let outside = if inside { Expr::Lit(Literal::Bool(false)) } else { outside };
             let at_border = b.let_("at_border", Scalar::Bool, outside);
             let held = Held {
@@ -130,7 +130,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
                 boundary: options.boundary,
                 border,
                 columns,
-                start: [start.clone(), 0.into(), 0.into()],
+                start: [start, 0.into(), 0.into()],
                 length: [pass.length.into(), 1.into(), 1.into()],
                 doubled_ends: options.doubled_ends && !inside,
             };
@@ -143,23 +143,22 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
             let row = samples(b);
             strip.load(b, &row);
             Across { lanes: &lanes, axis: &axis }.lift(b, &row);
-            b.if_(in_strip.clone().and(Expr::from(lanes.x).lt(end())), |b| strip.store(b, &row));
+            b.if_(in_strip.and(lanes.x.lt(end())), |b| strip.store(b, &row));
         };
-        let first = (Expr::from(warp) - Expr::from(line) * Expr::from(groups)) * together;
+        let first = (warp - line * groups) * together;
         if together == 1 {
             return one(b, first);
         }
         let first = b.let_("first_strip", Scalar::I32, first);
         let base = b.let_("first_base", Scalar::I32, base_of(first.into()));
-        let last = Expr::from(base) + ((together - 1) * strip_columns + 32 * c);
+        let last = base + ((together - 1) * strip_columns + 32 * c);
         // A strip with a doubled end counts as a border strip.
         let doubled = i32::from(options.doubled_ends);
-        let inside = Expr::from(base).ge(start.clone() + doubled).and((last + doubled).le(end()));
+        let inside = base.ge(start + doubled).and((last + doubled).le(end()));
         b.if_else(
             inside,
             |b| {
-                let all: Vec<Lanes> =
-                    (0..together).map(|i| lanes(b, Expr::from(base) + i * strip_columns, true)).collect();
+                let all: Vec<Lanes> = (0..together).map(|i| lanes(b, base + i * strip_columns, true)).collect();
                 let strip = |lanes| Strip { pass: &pass, options, sides, lanes, line, aligned, inside: true };
                 let rows: Vec<Row> = all
                     .iter()
@@ -172,21 +171,21 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
                 for (lanes, row) in all.iter().zip(&rows) {
                     Across { lanes, axis: &axis }.lift(b, row);
                 }
-                b.if_(in_strip.clone(), |b| {
+                b.if_(in_strip, |b| {
                     all.iter().zip(&rows).for_each(|(lanes, row)| strip(lanes).store(b, row));
                 });
             },
             |b| {
-                let stop = (Expr::from(first) + together).min(strips.into());
+                let stop = (first + together).min(strips);
                 b.for_("strip", first, stop, 1, one);
             },
         );
     });
-    let end = Expr::from(pass.length) + if even { Expr::from(0) } else { pass.parity.into() };
+    let end = pass.length + if even { Expr::from(0) } else { pass.parity.into() };
     let strips = ((end + (strip_columns - 1)) / strip_columns).cast(Scalar::I64);
     let warps = i64::from(warps);
     let groups = (strips + Expr::i64(i64::from(together) - 1)) / Expr::i64(together.into());
-    let blocks = (groups * Expr::from(pass.lines).cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
+    let blocks = (groups * pass.lines.cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
     let grid = [blocks, 1.into(), pass.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     let is_long = together > 1 && arith.work == Scalar::F64 && axis.actions.len() > MOST_ACTIONS;
@@ -211,8 +210,8 @@ impl Strip<'_> {
     fn row_start(&self, b: &mut Builder, band: Option<Phase>) -> LocalId {
         let array = band.map_or(self.pass.signal, |phase| self.pass.band(phase));
         let wide = |e: Expr| e.cast(Scalar::I64);
-        let image = wide(Builtin::BlockZ.into()) * Expr::from(array.stride);
-        let line = wide(self.line.into()) * Expr::from(array.pitch);
+        let image = wide(Builtin::BlockZ.into()) * array.stride;
+        let line = wide(self.line.into()) * array.pitch;
         b.let_("row_start", Scalar::I64, image + line)
     }
 
@@ -245,9 +244,9 @@ impl Strip<'_> {
                 let one_by_one = |b: &mut Builder, served: bool| {
                     for (i, column) in columns.iter().enumerate() {
                         let phase = PHASES[*column as usize % 2];
-                        let k = (Expr::from(self.lanes.x) >> 1) + *column / 2;
+                        let k = (self.lanes.x >> 1) + *column / 2;
                         let k = if served { self.lanes.held.serve(0, phase, k) } else { k };
-                        let at = Expr::from(start) + self.place(in_signal, phase, k).cast(Scalar::I64);
+                        let at = start + self.place(in_signal, phase, k).cast(Scalar::I64);
                         b.load(Place::Elem(raw, (i as i32).into()), space, at, 1, Cache::Default);
                     }
                 };
@@ -255,8 +254,8 @@ impl Strip<'_> {
                     if !self.aligned {
                         return one_by_one(b, false);
                     }
-                    let first = self.place(in_signal, PHASES[columns[0] as usize % 2], Expr::from(self.lanes.x) >> 1);
-                    let at = Expr::from(start) + first.cast(Scalar::I64);
+                    let first = self.place(in_signal, PHASES[columns[0] as usize % 2], self.lanes.x >> 1);
+                    let at = start + first.cast(Scalar::I64);
                     b.load(Place::Elem(raw, 0.into()), space, at, columns.len() as u32, Cache::Default);
                 };
                 if self.inside {
@@ -265,7 +264,7 @@ impl Strip<'_> {
                     b.if_else(self.lanes.at_border, |b| one_by_one(b, true), within);
                 }
                 for (i, column) in columns.iter().enumerate() {
-                    let value = Expr::Elem(raw, Box::new((i as i32).into()));
+                    let value = raw.at(i as i32);
                     b.set(row.place(*column), self.pass.taken(value, from));
                 }
             });
@@ -276,19 +275,19 @@ impl Strip<'_> {
     fn store(&self, b: &mut Builder, row: &Row) {
         let in_signal = self.options.direction == Direction::Inverse;
         let [_, to] = in_and_out(self.options.direction, self.sides);
-        let x = || Expr::from(self.lanes.x);
+        let x = self.lanes.x;
         for (band, columns) in self.streams(in_signal) {
             let start = self.row_start(b, band);
             let space = Space::Global(band.map_or(self.pass.signal, |phase| self.pass.band(phase)).pointer);
             b.part("store_strip", "Stores a lane's samples of a row.", |b| {
-                let first = self.place(in_signal, PHASES[columns[0] as usize % 2], x() >> 1);
-                let out = b.let_("out", Scalar::I64, Expr::from(start) + first.cast(Scalar::I64));
+                let first = self.place(in_signal, PHASES[columns[0] as usize % 2], x >> 1);
+                let out = b.let_("out", Scalar::I64, start + first.cast(Scalar::I64));
                 let values: Vec<Expr> = columns.iter().map(|c| self.pass.given(row.at(*c), to)).collect();
                 let one_by_one = |b: &mut Builder, values: &[Expr]| {
                     for (i, (column, value)) in columns.iter().zip(values).enumerate() {
-                        let here = || x() + *column;
-                        b.if_(here().ge(self.lanes.held.start(0)).and(here().lt(self.lanes.held.end(0))), |b| {
-                            b.store(space, Expr::from(out) + Expr::i64(i as i64), value.clone());
+                        let here = x + *column;
+                        b.if_(here.ge(self.lanes.held.start(0)).and(here.lt(self.lanes.held.end(0))), |b| {
+                            b.store(space, out + Expr::i64(i as i64), *value);
                         });
                     }
                 };
@@ -299,7 +298,7 @@ impl Strip<'_> {
                     return b.store_wide(space, out, values, Cache::Default);
                 }
                 // A lane that stores begins at position 0 or later.
-                let whole = (x() + self.lanes.held.columns()).le(self.lanes.held.end(0));
+                let whole = (x + self.lanes.held.columns()).le(self.lanes.held.end(0));
                 b.if_else(
                     whole,
                     |b| b.store_wide(space, out, values.clone(), Cache::Default),

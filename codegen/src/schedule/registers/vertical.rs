@@ -129,27 +129,27 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let pass = Pass::declare(b, options, sides, arith, Along::Column);
     let cells = b.shared("ring", types[0], shape.ring_len());
     let start = if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
-    let pairs = || (start.clone() + Expr::from(pass.length) + 1) >> 1;
+    let pairs = || (start + pass.length + 1) >> 1;
     let chunk_len = chunk(&pass, pairs(), shape, longest, |name, value| b.let_(name, Scalar::I32, value).into());
-    let lane = || Expr::from(Builtin::ThreadX);
+    let lane = Expr::from(Builtin::ThreadX);
     let warp = || Expr::from(Builtin::ThreadY);
-    let strip = Expr::from(Builtin::BlockX) * warps as i32 + warp();
-    let column = b.let_("column", Scalar::I32, (strip * 32 + lane()) * c);
-    b.if_(Expr::from(column).lt(pass.lines.into()), |b| {
-        let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk_len.clone());
-        let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk_len.clone()).min(pairs()));
+    let strip = Builtin::BlockX * warps as i32 + warp();
+    let column = b.let_("column", Scalar::I32, (strip * 32 + lane) * c);
+    b.if_(column.lt(pass.lines), |b| {
+        let first = b.let_("first_pair", Scalar::I32, Builtin::BlockY * chunk_len);
+        let stop = b.let_("stop_pair", Scalar::I32, (first + chunk_len).min(pairs()));
         let held = Held {
             arith,
             boundary: options.boundary,
             border,
             columns,
-            start: [0.into(), start.clone(), 0.into()],
+            start: [0.into(), start, 0.into()],
             length: [pass.lines.into(), pass.length.into(), 1.into()],
             doubled_ends: options.doubled_ends,
         };
-        let cell = b.let_("cell", Scalar::I32, (warp() * (ring * 2 * 32) as i32 + lane()) * c);
-        let from_pair = b.let_("from_pair", Scalar::I32, Expr::from(first) - descent.above as i32);
-        let to_pair = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
+        let cell = b.let_("cell", Scalar::I32, (warp() * (ring * 2 * 32) as i32 + lane) * c);
+        let from_pair = b.let_("from_pair", Scalar::I32, first - descent.above as i32);
+        let to_pair = b.let_("to_pair", Scalar::I32, stop + delay as i32);
         let strip = Strip::new(b, &pass, &held, options, types, (cells, cell), column);
         let line = DelayLine::declare(b, &held, &axis, &descent.window, 1);
         walk_down(
@@ -167,11 +167,11 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         );
     });
     let lanes = 32 * c * warps as i32;
-    let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;
-    let end = Expr::from(pass.length) + if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
+    let strips = (pass.lines + (lanes - 1)) / lanes;
+    let end = pass.length + if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
     let pairs = (end + 1) >> 1;
-    let chunk = chunk(&pass, pairs.clone(), shape, longest, |_, value| value);
-    let chunks = (pairs + chunk.clone() - 1) / chunk;
+    let chunk = chunk(&pass, pairs, shape, longest, |_, value| value);
+    let chunks = (pairs + chunk - 1) / chunk;
     let grid = [strips, chunks, pass.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, warps, 1], grid });
     let is_long = arith.work.is_float() && descent.registers > LONG_OF_REALS;
@@ -183,11 +183,11 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
 /// `name` may bind parts of it to variables.
 fn chunk(pass: &Pass, pairs: Expr, shape: Shape, longest: i32, mut name: impl FnMut(&str, Expr) -> Expr) -> Expr {
     let (lanes, wanted) = (32 * shape.columns as i32, shape.walks as i32);
-    let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;
-    let walks = name("walks", strips.min(wanted.into()) * Expr::from(pass.batch).min(wanted.into()));
-    let chunks = name("chunks", (walks.clone() + (wanted - 1)) / walks);
-    let fewest = name("fewest", (pairs.clone() + (MAX_CHUNKS - 1)) / MAX_CHUNKS);
-    name("chunk", (pairs / chunks).min(longest.into()).max(1.into()).max(fewest))
+    let strips = (pass.lines + (lanes - 1)) / lanes;
+    let walks = name("walks", strips.min(wanted) * pass.batch.min(wanted));
+    let chunks = name("chunks", (walks + (wanted - 1)) / walks);
+    let fewest = name("fewest", (pairs + (MAX_CHUNKS - 1)) / MAX_CHUNKS);
+    name("chunk", (pairs / chunks).min(longest).max(1).max(fewest))
 }
 
 /// A lane's columns, and their rows in flight.
@@ -218,30 +218,29 @@ impl<'a> Strip<'a> {
     ) -> Strip<'a> {
         let arrays = [("signal", pass.signal), ("low", pass.low), ("high", pass.high)];
         let firsts = arrays.map(|(name, array)| {
-            let image = Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(array.stride);
-            b.let_(&format!("{name}_first"), Scalar::I64, image + Expr::from(column).cast(Scalar::I64))
+            let image = Builtin::BlockZ.cast(Scalar::I64) * array.stride;
+            b.let_(&format!("{name}_first"), Scalar::I64, image + column.cast(Scalar::I64))
         });
         // A product of two 32-bit numbers is one instruction.
-        let pitches = arrays.map(|(name, array)| {
-            b.let_(&format!("{name}_row"), Scalar::I32, Expr::from(array.pitch).cast(Scalar::I32))
-        });
+        let pitches =
+            arrays.map(|(name, array)| b.let_(&format!("{name}_row"), Scalar::I32, array.pitch.cast(Scalar::I32)));
         Strip { pass, held, options, types, ring, cell, firsts, pitches }
     }
 
     /// Index of the lane's first column in a row of an array (0: signal, 1: low, 2: high).
     fn index(&self, array: usize, row: Expr) -> Expr {
-        Expr::from(self.firsts[array]) + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+        self.firsts[array] + row.cast(Scalar::I64) * self.pitches[array].cast(Scalar::I64)
     }
 
     fn in_ring(&self, slot: Expr, phase: Phase) -> Expr {
         let row = 32 * self.held.columns();
-        Expr::from(self.cell) + slot * (2 * row) + phase.parity() as i32 * row
+        self.cell + slot * (2 * row) + phase.parity() as i32 * row
     }
 
     /// Starts the copies of a pair of rows into a slot of the ring, unless the walk ends before it.
     fn request(&self, b: &mut Builder, pair: Expr, to: LocalId, slot: Expr) {
         let pair = b.let_("next", Scalar::I32, pair);
-        b.if_(Expr::from(pair).lt(to.into()), |b| {
+        b.if_(pair.lt(to), |b| {
             for phase in PHASES {
                 let served = self.held.serve_row(b, phase, pair.into());
                 let (array, pointer, row) = match (self.options.direction, phase) {
@@ -253,7 +252,7 @@ impl<'a> Strip<'a> {
                 };
                 let lanes = self.held.columns;
                 let index = self.index(array, row);
-                b.copy_async((self.ring, self.in_ring(slot.clone(), phase)), (pointer, index), lanes, lanes as i32);
+                b.copy_async((self.ring, self.in_ring(slot, phase)), (pointer, index), lanes, lanes as i32);
             }
         });
     }
@@ -262,43 +261,37 @@ impl<'a> Strip<'a> {
     fn take(&self, b: &mut Builder, slot: Expr, line: &DelayLine) {
         for phase in PHASES {
             let raw = b.array("raw", self.types[0], self.held.columns);
-            let at = self.in_ring(slot.clone(), phase);
+            let at = self.in_ring(slot, phase);
             b.load(Place::Elem(raw, 0.into()), Space::Shared(self.ring), at, self.held.columns, Cache::Default);
             for c in 0..self.held.columns() {
-                let value = Expr::Elem(raw, Box::new(c.into()));
+                let value = raw.at(c);
                 b.set(line.row(phase, 0).place(c), self.pass.taken(value, self.types[0]));
             }
         }
     }
 
     /// Stores the pair `delay` behind the front, if it belongs to the chunk.
-    fn store(&self, b: &mut Builder, line: &DelayLine, front: &Expr, first: LocalId, delay: i32) {
-        let pair = b.let_("done", Scalar::I32, front.clone() - delay);
+    fn store(&self, b: &mut Builder, line: &DelayLine, front: Expr, first: LocalId, delay: i32) {
+        let pair = b.let_("done", Scalar::I32, front - delay);
         let store = |b: &mut Builder| {
             for phase in PHASES {
                 let row = b.array(&format!("{}_row", phase.name()), self.held.arith.work, self.held.columns);
-                line.result(b, (phase, &pair.into()), delay, row);
+                line.result(b, (phase, pair.into()), delay, row);
                 let (array, pointer, y) = match (self.options.direction, phase) {
-                    (Direction::Forward, Phase::Even) => {
-                        (1, self.pass.low.pointer, Expr::from(pair) - self.held.start(1))
-                    }
+                    (Direction::Forward, Phase::Even) => (1, self.pass.low.pointer, pair - self.held.start(1)),
                     (Direction::Forward, Phase::Odd) => (2, self.pass.high.pointer, pair.into()),
-                    (Direction::Inverse, _) => (
-                        0,
-                        self.pass.signal.pointer,
-                        (Expr::from(pair) << 1) + phase.parity() as i32 - self.held.start(1),
-                    ),
+                    (Direction::Inverse, _) => {
+                        (0, self.pass.signal.pointer, (pair << 1) + phase.parity() as i32 - self.held.start(1))
+                    }
                 };
                 let exists = self.held.exists(1, phase, pair);
                 b.if_(exists, |b| {
-                    let values = (0..self.held.columns())
-                        .map(|c| self.pass.given(Expr::Elem(row, Box::new(c.into())), self.types[1]))
-                        .collect();
+                    let values = (0..self.held.columns()).map(|c| self.pass.given(row.at(c), self.types[1])).collect();
                     b.store_wide(Space::Global(pointer), self.index(array, y), values, Cache::Default);
                 });
             }
         };
-        b.if_(Expr::from(pair).ge(first.into()), |b| b.part("store_pair", "Stores a pair of rows of results.", store));
+        b.if_(pair.ge(first), |b| b.part("store_pair", "Stores a pair of rows of results.", store));
     }
 }
 

@@ -58,8 +58,8 @@ pub fn horizontal(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleE
     let rows = Rows { params: &params, arith: params.arith, margin: margins.before, scratch, in_place: false };
 
     params.for_each_image(b, |b, image| {
-        b.for_("line", 0, Expr::from(params.lines), 1, |b, line| {
-            let row = rows.bases(b, image, &line);
+        b.for_("line", 0, params.lines, 1, |b, line| {
+            let row = rows.bases(b, image, line);
             rows.load(b, row);
             rows.lift(b, &steps, stages.as_deref());
             rows.store(b, row);
@@ -89,8 +89,8 @@ pub fn in_place(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleErr
     let scratch = scratch(b, params.arith.work, margins);
     params.begin(b);
     let rows = Rows { params: &params, arith: params.arith, margin: margins.before, scratch, in_place: true };
-    b.for_("line", 0, Expr::from(params.lines), 1, |b, line| {
-        let first = b.let_("first", Scalar::I32, line * Expr::from(params.signal.pitch));
+    b.for_("line", 0, params.lines, 1, |b, line| {
+        let first = b.let_("first", Scalar::I32, line * params.signal.pitch);
         let row = Bases { signal: first, low: first, high: first };
         rows.load(b, row);
         rows.lift(b, &steps, stages.as_deref());
@@ -125,11 +125,11 @@ impl Rows<'_> {
         k + (self.margin + offset)
     }
 
-    fn bases(&self, b: &mut Builder, image: Bases, line: &Expr) -> Bases {
+    fn bases(&self, b: &mut Builder, image: Bases, line: Expr) -> Bases {
         let p = self.params;
         let forward = p.options.direction == Direction::Forward;
         let mut base = |name: &str, image: LocalId, pitch: ParamId| {
-            b.let_(name, Scalar::I64, Expr::from(image) + line.clone().cast(Scalar::I64) * Expr::from(pitch))
+            b.let_(name, Scalar::I64, image + line.cast(Scalar::I64) * pitch)
         };
         Bases {
             signal: base(if forward { "src_row" } else { "dst_row" }, image.signal, p.signal.pitch),
@@ -146,12 +146,12 @@ impl Rows<'_> {
             let index = match (in_signal, phase) {
                 (true, _) => p.signal_index(phase, k),
                 (false, Phase::Even) => p.band_index(phase, k),
-                (false, Phase::Odd) => Expr::from(p.ends[0]) + p.band_index(phase, k),
+                (false, Phase::Odd) => p.ends[0] + p.band_index(phase, k),
             };
-            return (p.signal.space(), Expr::from(row.signal) + index * Expr::from(p.signal.stride));
+            return (p.signal.space(), row.signal + index * p.signal.stride);
         }
         match in_signal {
-            true => (p.signal.space(), Expr::from(row.signal) + wide(p.signal_index(phase, k))),
+            true => (p.signal.space(), row.signal + wide(p.signal_index(phase, k))),
             false => (p.band(phase).space(), Expr::from(row.band(phase)) + wide(p.band_index(phase, k))),
         }
     }
@@ -162,7 +162,7 @@ impl Rows<'_> {
         for phase in PHASES {
             let (first, end) = self.params.range(phase);
             b.for_("k", first, end, 1, |b, k| {
-                let (space, index) = self.outer(row, phase, k.clone(), from_signal);
+                let (space, index) = self.outer(row, phase, k, from_signal);
                 let x = b.load_new("x", self.arith.work, space, index);
                 let value = self.params.taken(x.into());
                 b.store(self.space(phase), self.cell(k, 0), value);
@@ -176,7 +176,7 @@ impl Rows<'_> {
         for phase in PHASES {
             let (first, end) = self.params.range(phase);
             b.for_("k", first, end, 1, |b, k| {
-                let x = b.load_new("x", self.arith.work, self.space(phase), self.cell(k.clone(), 0));
+                let x = b.load_new("x", self.arith.work, self.space(phase), self.cell(k, 0));
                 let (space, index) = self.outer(row, phase, k, to_signal);
                 b.store(space, index, self.params.given(x.into()));
             });
@@ -185,7 +185,7 @@ impl Rows<'_> {
 
     /// All steps or stages, on lines of several samples.
     fn lift(&self, b: &mut Builder, steps: &[Step], stages: Option<&[PairStage]>) {
-        b.if_(Expr::from(self.params.length).gt(1.into()), |b| match stages {
+        b.if_(self.params.length.gt(1), |b| match stages {
             Some(stages) => stages.iter().for_each(|stage| self.stage(b, stage)),
             None => steps.iter().for_each(|step| self.step(b, step)),
         });
@@ -198,13 +198,13 @@ impl Rows<'_> {
         let (first, end) = self.params.range(target);
         if let Some((lo, hi)) = step.index_support() {
             let (source_first, source_end) = self.params.range(source);
-            self.extend(b, source, first.clone() + lo, source_first);
-            self.extend(b, source, source_end, end.clone() + hi);
+            self.extend(b, source, first + lo, source_first);
+            self.extend(b, source, source_end, end + hi);
         }
         b.for_("k", first, end, 1, |b, k| {
-            let old = b.load_new(target.name(), self.arith.work, self.space(target), self.cell(k.clone(), 0));
+            let old = b.load_new(target.name(), self.arith.work, self.space(target), self.cell(k, 0));
             let mut read = |offset: i32| {
-                let index = self.cell(k.clone(), offset);
+                let index = self.cell(k, offset);
                 b.load_new(&read_name(source, offset), self.arith.work, self.space(source), index).into()
             };
             let value = step_value(step, self.arith, old.into(), &mut read);
@@ -219,13 +219,13 @@ impl Rows<'_> {
         let (first, end) = self.params.range(one);
         b.for_("k", first, end, 1, |b, k| {
             let (first, end) = self.params.range(other);
-            let partner = self.params.serve(other, k.clone() + stage.offset(), first, end - 1);
-            let partner = Expr::from(b.let_("partner", Scalar::I32, partner));
-            let u = b.load_new(one.name(), self.arith.work, self.space(one), self.cell(k.clone(), 0));
-            let v = b.load_new(other.name(), self.arith.work, self.space(other), self.cell(partner.clone(), 0));
+            let partner = self.params.serve(other, k + stage.offset(), first, end - 1);
+            let partner = b.let_("partner", Scalar::I32, partner);
+            let u = b.load_new(one.name(), self.arith.work, self.space(one), self.cell(k, 0));
+            let v = b.load_new(other.name(), self.arith.work, self.space(other), self.cell(Expr::from(partner), 0));
             let [new_u, new_v] = pair_values(stage, self.arith, u.into(), v.into());
             b.store(self.space(one), self.cell(k, 0), new_u);
-            b.store(self.space(other), self.cell(partner, 0), new_v);
+            b.store(self.space(other), self.cell(Expr::from(partner), 0), new_v);
         });
     }
 
@@ -236,7 +236,7 @@ impl Rows<'_> {
                 self.arith.zero()
             } else {
                 let (first, end) = self.params.range(phase);
-                let served = self.params.serve(phase, k.clone(), first, end - 1);
+                let served = self.params.serve(phase, k, first, end - 1);
                 b.load_new("x", self.arith.work, self.space(phase), self.cell(served, 0)).into()
             };
             b.store(self.space(phase), self.cell(k, 0), value);

@@ -130,16 +130,16 @@ impl Params {
 
     /// Sets the variables that the kernel's body starts from.
     fn begin(&mut self, b: &mut Builder) {
-        let end = || self.parity.clone() + Expr::from(self.length);
-        let even = b.let_("even_end", Scalar::I32, (end() + 1) / 2);
-        let odd = b.let_("odd_end", Scalar::I32, end() / 2);
+        let end = self.parity + self.length;
+        let even = b.let_("even_end", Scalar::I32, (end + 1) / 2);
+        let odd = b.let_("odd_end", Scalar::I32, end / 2);
         self.ends = [even, odd];
     }
 
     /// Smallest k of a phase with a sample, and one past the largest.
     fn range(&self, phase: Phase) -> (Expr, Expr) {
         let first = match phase {
-            Phase::Even => self.parity.clone(),
+            Phase::Even => self.parity,
             Phase::Odd => 0.into(),
         };
         (first, self.ends[phase.parity() as usize].into())
@@ -148,14 +148,14 @@ impl Params {
     /// Index within its band of the phase's sample k.
     fn band_index(&self, phase: Phase, k: Expr) -> Expr {
         match phase {
-            Phase::Even => k - self.parity.clone(),
+            Phase::Even => k - self.parity,
             Phase::Odd => k,
         }
     }
 
     /// Index within the signal of the phase's sample k.
     fn signal_index(&self, phase: Phase, k: Expr) -> Expr {
-        k * 2 + phase.parity() as i32 - self.parity.clone()
+        k * 2 + phase.parity() as i32 - self.parity
     }
 
     fn band(&self, phase: Phase) -> Array {
@@ -168,23 +168,22 @@ impl Params {
     /// The k inside the signal that serves a read of `phase` at any k. Under `zero`, the nearest one; its value is not
     /// used.
     fn serve(&self, phase: Phase, k: Expr, first: Expr, last: Expr) -> Expr {
-        let (p, length) = (phase.parity() as i32, || Box::new(Expr::from(self.length)));
-        let back = |index: Expr| (index + (self.parity.clone() - p)) / 2;
-        let index = Box::new(self.signal_index(phase, k.clone()));
+        let (p, length) = (phase.parity() as i32, || self.length);
+        let back = |index: Expr| (index + (self.parity - p)) / 2;
+        let index = self.signal_index(phase, k);
         match self.options.boundary {
-            Boundary::WholeSymmetric => back(Expr::Mirror(index, length())),
-            Boundary::Periodic => back(Expr::Wrap(index, length())),
+            Boundary::WholeSymmetric => back(Expr::mirror(index, length())),
+            Boundary::Periodic => back(Expr::wrap(index, length())),
             rule => within_phase(rule, k, first, last),
         }
     }
 
     /// Runs `body` for each image, with the offsets of the image in signal, low and high.
     fn for_each_image(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Bases)) {
-        b.for_("image", 0, Expr::from(self.batch), 1, |b, image| {
+        b.for_("image", 0, self.batch, 1, |b, image| {
             let forward = self.options.direction == Direction::Forward;
-            let base = |b: &mut Builder, name: &str, a: Array| {
-                b.let_(name, Scalar::I64, image.clone().cast(Scalar::I64) * Expr::from(a.stride))
-            };
+            let base =
+                |b: &mut Builder, name: &str, a: Array| b.let_(name, Scalar::I64, image.cast(Scalar::I64) * a.stride);
             let signal = base(b, if forward { "src_image" } else { "dst_image" }, self.signal);
             let low = base(b, "low_image", self.low);
             let high = base(b, "high_image", self.high);

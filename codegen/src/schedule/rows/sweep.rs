@@ -189,9 +189,8 @@ impl Writer<'_> {
         let gain = self.options.gain.then(|| b.scalar("gain", Scalar::I32, "bits of headroom"));
         b.for_("x", 0, n, 1, |b, x| {
             for (i, phase) in phases.into_iter().enumerate() {
-                let place = x.clone() * 2 + i as i32;
-                let (from, to) =
-                    if forward { ((pairs, place), (phase, x.clone())) } else { ((phase, x.clone()), (pairs, place)) };
+                let place = x * 2 + i as i32;
+                let (from, to) = if forward { ((pairs, place), (phase, x)) } else { ((phase, x), (pairs, place)) };
                 let value = b.load_new("value", self.arith.work, Space::Global(from.0), from.1);
                 let value = match gain {
                     Some(gain) if forward => self.arith.shift_up(value.into(), gain.into()),
@@ -216,12 +215,12 @@ impl Writer<'_> {
             .collect();
         let n = Self::count(b);
         b.for_("x", 0, n, 1, |b, x| {
-            let old = b.load_new("old", self.arith.work, Space::Global(updated), x.clone());
+            let old = b.load_new("old", self.arith.work, Space::Global(updated), x);
             let values: BTreeMap<i32, Expr> = reads
                 .iter()
-                .map(|(o, array)| (*o, b.load_new("read", self.arith.work, Space::Global(*array), x.clone()).into()))
+                .map(|(o, array)| (*o, b.load_new("read", self.arith.work, Space::Global(*array), x).into()))
                 .collect();
-            let value = self.value(b, step, old.into(), &|o| values[&o].clone());
+            let value = self.value(b, step, old.into(), &|o| values[&o]);
             b.store(Space::Global(updated), x, value);
         });
         builder.finish(one_thread())
@@ -252,16 +251,16 @@ impl Writer<'_> {
                     for row in place.offsets.iter().map(|o| read(*o)).chain([target_row]) {
                         values.entry(row).or_insert_with(|| {
                             let name = format!("{}_x", row_name(row));
-                            b.load_new(&name, self.arith.work, Space::Global(arrays[&row]), x.clone()).into()
+                            b.load_new(&name, self.arith.work, Space::Global(arrays[&row]), x).into()
                         });
                     }
-                    let value = self.value(b, step, values[&target_row].clone(), &|o| values[&read(o)].clone());
+                    let value = self.value(b, step, values[&target_row], &|o| values[&read(o)]);
                     let value = b.let_(&format!("{}_y", row_name(target_row)), self.arith.work, value);
                     values.insert(target_row, value.into());
                 }
             }
             for (row, _) in rows.iter().filter(|(_, updated)| **updated) {
-                b.store(Space::Global(arrays[row]), x.clone(), values[row].clone());
+                b.store(Space::Global(arrays[row]), x, values[row]);
             }
         });
         builder.finish(one_thread())
@@ -307,12 +306,12 @@ fn narrow(b: &mut Builder, step: &IntegerStep, arith: Arithmetic, read: &dyn Fn(
         && (rounding == 0 || shift > 1 && 2 * rounding == limit)
     {
         let (one, other) = (read(one.offset), read(other.offset));
-        let half = bits(BinOp::And, one.clone(), other.clone()) + (bits(BinOp::Xor, one, other) >> 1);
+        let half = bits(BinOp::And, one, other) + (bits(BinOp::Xor, one, other) >> 1);
         if rounding == 0 {
             return Some(half >> (shift - 1));
         }
-        let half = Expr::from(b.let_("half", Scalar::I16, half));
-        return Some((half.clone() >> (shift - 1)) + bits(BinOp::And, half >> (shift - 2), short(1)));
+        let half = b.let_("half", Scalar::I16, half);
+        return Some((half >> (shift - 1)) + bits(BinOp::And, half >> (shift - 2), short(1)));
     }
     let narrow = Arithmetic { sum: Scalar::I16, ..arith };
     let high = integer_sum(&step.taps, narrow, &mut |o| read(o) >> shift);

@@ -29,8 +29,8 @@ pub fn vertical(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleErr
     params.begin(b);
     let strip = (STRIP_BYTES / params.arith.work.bytes()) as i32;
     params.for_each_image(b, |b, image| {
-        b.for_("first", 0, Expr::from(params.lines), strip, |b, first| {
-            let end = b.let_("end", Scalar::I32, Expr::from(params.lines).min(first.clone() + strip));
+        b.for_("first", 0, params.lines, strip, |b, first| {
+            let end = b.let_("end", Scalar::I32, params.lines.min(first + strip));
             let columns = Columns { params: &params, arith: params.arith, image, first, end };
             match options.boundary {
                 Boundary::Periodic => columns.one_after_another(b, &steps, stages.as_deref()),
@@ -57,17 +57,17 @@ impl Columns<'_> {
         let done = (delay + (window.top + 1) / 2) as i32;
         let gives = self.params.gain.is_some() && !self.forward();
         let turns = if gives { done } else { delay as i32 };
-        let pairs = Expr::from(self.params.ends[0]);
+        let pairs = self.params.ends[0];
         b.for_("t", 0, pairs + turns, 1, |b, t| {
             let during = |b: &mut Builder, phase: Phase, lag: i32, body: &dyn Fn(&mut Builder, Expr)| {
                 let (lo, hi) = self.params.range(phase);
-                let last = t.clone().lt(hi + lag);
+                let last = t.lt(hi + lag);
                 // Turns start at 0.
-                let inside = if phase == Phase::Odd && lag == 0 { last } else { t.clone().ge(lo + lag).and(last) };
+                let inside = if phase == Phase::Odd && lag == 0 { last } else { t.ge(lo + lag).and(last) };
                 b.if_(inside, |b| {
                     let k = match lag {
-                        0 => t.clone(),
-                        lag => b.let_("k", Scalar::I32, t.clone() - lag).into(),
+                        0 => t,
+                        lag => b.let_("k", Scalar::I32, t - lag).into(),
                     };
                     body(b, k);
                 });
@@ -76,7 +76,7 @@ impl Columns<'_> {
             for phase in PHASES {
                 during(b, phase, 0, &|b, k| self.take_in(b, phase, k));
             }
-            b.if_(Expr::from(self.params.length).gt(1.into()), |b| {
+            b.if_(self.params.length.gt(1), |b| {
                 for (step, slot) in steps.iter().zip(window.slots()) {
                     b.comment(crate::describe::step(step));
                     during(b, step.target(), slot, &|b, k| self.step(b, step, k));
@@ -101,7 +101,7 @@ impl Columns<'_> {
         for phase in PHASES {
             all(b, phase, &|b, k| self.take_in(b, phase, k));
         }
-        b.if_(Expr::from(self.params.length).gt(1.into()), |b| {
+        b.if_(self.params.length.gt(1), |b| {
             for stage in stages.unwrap_or_default() {
                 b.comment(crate::describe::stage(stage));
                 all(b, stage.first, &|b, k| self.stage(b, stage, k));
@@ -130,30 +130,29 @@ impl Columns<'_> {
 
     fn in_band(&self, phase: Phase, k: Expr) -> (Space, Expr) {
         let (p, array) = (self.params, self.params.band(phase));
-        let row = p.band_index(phase, k).cast(Scalar::I64) * Expr::from(array.pitch);
+        let row = p.band_index(phase, k).cast(Scalar::I64) * array.pitch;
         (array.space(), Expr::from(self.image.band(phase)) + row)
     }
 
     fn in_signal(&self, phase: Phase, k: Expr) -> (Space, Expr) {
         let (p, array) = (self.params, self.params.signal);
-        let row = p.signal_index(phase, k).cast(Scalar::I64) * Expr::from(array.pitch);
-        (array.space(), Expr::from(self.image.signal) + row)
+        let row = p.signal_index(phase, k).cast(Scalar::I64) * array.pitch;
+        (array.space(), self.image.signal + row)
     }
 
     /// Runs `body` for every column x of the strip.
     fn for_each_column(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr)) {
-        b.for_("x", self.first.clone(), Expr::from(self.end), 1, |b, x| body(b, x.cast(Scalar::I64)));
+        b.for_("x", self.first, self.end, 1, |b, x| body(b, x.cast(Scalar::I64)));
     }
 
     /// Copies row k of a phase to its working place.
     fn take_in(&self, b: &mut Builder, phase: Phase, k: Expr) {
-        let (from, from_row) =
-            if self.forward() { self.in_signal(phase, k.clone()) } else { self.in_band(phase, k.clone()) };
+        let (from, from_row) = if self.forward() { self.in_signal(phase, k) } else { self.in_band(phase, k) };
         let (to, to_row) = self.worked(phase, k);
-        let from_row = Expr::from(b.let_("from", Scalar::I64, from_row));
-        let to_row = Expr::from(b.let_(phase.name(), Scalar::I64, to_row));
+        let from_row = b.let_("from", Scalar::I64, from_row);
+        let to_row = b.let_(phase.name(), Scalar::I64, to_row);
         self.for_each_column(b, |b, x| {
-            let value = b.load_new("value", self.arith.work, from, from_row + x.clone());
+            let value = b.load_new("value", self.arith.work, from, from_row + x);
             b.store(to, to_row + x, self.params.taken(value.into()));
         });
     }
@@ -162,32 +161,32 @@ impl Columns<'_> {
     fn step(&self, b: &mut Builder, step: &Step, k: Expr) {
         let p = self.params;
         let (target, source) = (step.target(), step.target().other());
-        let (target_space, target_row) = self.worked(target, k.clone());
-        let target_row = Expr::from(b.let_(&format!("{}_row", target.name()), Scalar::I64, target_row));
+        let (target_space, target_row) = self.worked(target, k);
+        let target_row = b.let_(&format!("{}_row", target.name()), Scalar::I64, target_row);
         // The rows to read, and under `zero` whether they exist.
         let (lo, hi) = p.range(source);
         let mut rows = Vec::new();
         for o in offsets(step) {
             let name = read_name(source, o);
-            let read = k.clone() + o;
+            let read = k + o;
             let exists = (p.options.boundary == Boundary::Zero).then(|| {
-                let inside = read.clone().ge(lo.clone()).and(read.clone().lt(hi.clone()));
+                let inside = read.ge(lo).and(read.lt(hi));
                 b.let_(&format!("has_{name}"), Scalar::Bool, inside)
             });
-            let (space, row) = self.worked(source, p.serve(source, read, lo.clone(), hi.clone() - 1));
-            let row = Expr::from(b.let_(&format!("{name}_row"), Scalar::I64, row));
+            let (space, row) = self.worked(source, p.serve(source, read, lo, hi - 1));
+            let row = b.let_(&format!("{name}_row"), Scalar::I64, row);
             rows.push((o, space, row, exists));
         }
         self.for_each_column(b, |b, x| {
-            let old = b.load_new(target.name(), self.arith.work, target_space, target_row.clone() + x.clone());
+            let old = b.load_new(target.name(), self.arith.work, target_space, target_row + x);
             let mut read = |offset: i32| {
                 let found = rows.iter().find(|(o, ..)| *o == offset);
                 let (_, space, row, exists) = found.expect("every offset of the step has its row");
-                let index = row.clone() + x.clone();
+                let index = *row + x;
                 let value = b.load_new(&read_name(source, offset), self.arith.work, *space, index);
                 match exists {
                     None => value.into(),
-                    Some(exists) => Expr::from(*exists).select(value.into(), self.arith.zero()),
+                    Some(exists) => exists.select(value, self.arith.zero()),
                 }
             };
             let value = step_value(step, self.arith, old.into(), &mut read);
@@ -200,16 +199,16 @@ impl Columns<'_> {
         let p = self.params;
         let (one, other) = (stage.first, stage.first.other());
         let (lo, hi) = p.range(other);
-        let partner = p.serve(other, k.clone() + stage.offset(), lo, hi - 1);
+        let partner = p.serve(other, k + stage.offset(), lo, hi - 1);
         let (u_space, u_row) = self.worked(one, k);
         let (v_space, v_row) = self.worked(other, partner);
-        let u_row = Expr::from(b.let_(&format!("{}_row", one.name()), Scalar::I64, u_row));
-        let v_row = Expr::from(b.let_(&format!("{}_row", other.name()), Scalar::I64, v_row));
+        let u_row = b.let_(&format!("{}_row", one.name()), Scalar::I64, u_row);
+        let v_row = b.let_(&format!("{}_row", other.name()), Scalar::I64, v_row);
         self.for_each_column(b, |b, x| {
-            let u = b.load_new(one.name(), self.arith.work, u_space, u_row.clone() + x.clone());
-            let v = b.load_new(other.name(), self.arith.work, v_space, v_row.clone() + x.clone());
+            let u = b.load_new(one.name(), self.arith.work, u_space, u_row + x);
+            let v = b.load_new(other.name(), self.arith.work, v_space, v_row + x);
             let [new_u, new_v] = pair_values(stage, self.arith, u.into(), v.into());
-            b.store(u_space, u_row + x.clone(), new_u);
+            b.store(u_space, u_row + x, new_u);
             b.store(v_space, v_row + x, new_v);
         });
     }
@@ -217,9 +216,9 @@ impl Columns<'_> {
     /// Removes the gain from row k of a phase.
     fn give(&self, b: &mut Builder, phase: Phase, k: Expr) {
         let (space, row) = self.worked(phase, k);
-        let row = Expr::from(b.let_(&format!("{}_row", phase.name()), Scalar::I64, row));
+        let row = b.let_(&format!("{}_row", phase.name()), Scalar::I64, row);
         self.for_each_column(b, |b, x| {
-            let value = b.load_new("value", self.arith.work, space, row.clone() + x.clone());
+            let value = b.load_new("value", self.arith.work, space, row + x);
             b.store(space, row + x, self.params.given(value.into()));
         });
     }

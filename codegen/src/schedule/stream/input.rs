@@ -68,8 +68,8 @@ impl<'a> Input<'a> {
         let begin = match strip.frame.options.boundary {
             // Whole vectors repeat: lengths are multiples of a vector.
             Boundary::Periodic => {
-                let wrapped = Expr::Wrap(Box::new(start.clone()), Box::new(length.clone()));
-                Expr::from(strip.frame.lanes.at_border).select(wrapped, start)
+                let wrapped = Expr::wrap(start, length);
+                strip.frame.lanes.at_border.select(wrapped, start)
             }
             _ => start,
         };
@@ -80,8 +80,8 @@ impl<'a> Input<'a> {
     }
 
     fn valid(&self, b: &mut Builder, begin: LocalId, length: Expr, lanes: i32) -> LocalId {
-        let rest = (length - Expr::from(begin)).max(0.into()).min(lanes.into());
-        b.let_("valid", Scalar::I32, Expr::from(begin).lt(0.into()).select(0.into(), rest))
+        let rest = (length - begin).max(0).min(lanes);
+        b.let_("valid", Scalar::I32, begin.lt(0).select(0, rest))
     }
 
     /// The vector that a lane copies of the two bands of a row: the first half of the lanes copy the horizontally low
@@ -89,16 +89,16 @@ impl<'a> Input<'a> {
     fn shared_vector(&self, b: &mut Builder, row: Phase) -> Vector {
         let (strip, streams) = (self.strip, self.streams());
         let pair = &streams[2 * row.parity() as usize..][..2];
-        let first = Expr::from(Builtin::ThreadX).lt(16.into());
-        let lane = Expr::from(Builtin::ThreadX).and(15.into());
-        let begin = (Expr::from(strip.frame.lanes.base) >> 1) + lane * strip.frame.lanes.held.columns();
+        let first = Builtin::ThreadX.lt(16);
+        let lane = Builtin::ThreadX.and(15);
+        let begin = (strip.frame.lanes.base >> 1) + lane * strip.frame.lanes.held.columns();
         let begin = b.let_("begin", Scalar::I32, begin);
-        let length = first.clone().select(self.row_length(&pair[0]), self.row_length(&pair[1]));
+        let length = first.select(self.row_length(&pair[0]), self.row_length(&pair[1]));
         let valid = self.valid(b, begin, length, strip.frame.lanes.held.columns());
         let index = |stream: &Stream| Expr::from(strip.frame.offsets[stream.kind]);
-        let index = first.clone().select(index(&pair[0]), index(&pair[1])) + Expr::from(begin).cast(Scalar::I64);
+        let index = first.select(index(&pair[0]), index(&pair[1])) + begin.cast(Scalar::I64);
         let index = b.let_("vector", Scalar::I64, index);
-        let pitch = first.select(strip.frame.pitches[pair[0].kind].into(), strip.frame.pitches[pair[1].kind].into());
+        let pitch = first.select(strip.frame.pitches[pair[0].kind], strip.frame.pitches[pair[1].kind]);
         Vector { index, pitch: b.let_("vector_row", Scalar::I32, pitch), valid }
     }
 
@@ -148,9 +148,9 @@ impl<'a> Input<'a> {
     }
 
     /// The row of the stream that serves `pair`.
-    fn row(&self, b: &mut Builder, stream: &Stream, pair: &Expr) -> Expr {
+    fn row(&self, b: &mut Builder, stream: &Stream, pair: Expr) -> Expr {
         let strip = self.strip;
-        let served = strip.frame.lanes.held.serve_row(b, stream.row, pair.clone());
+        let served = strip.frame.lanes.held.serve_row(b, stream.row, pair);
         match stream.columns {
             None => served,
             Some(_) => strip.frame.lanes.held.band_row(stream.row, served),
@@ -158,7 +158,7 @@ impl<'a> Input<'a> {
     }
 
     /// Index of the stream's first sample in the row that serves `pair`.
-    fn row_start(&self, b: &mut Builder, stream: &Stream, pair: &Expr) -> LocalId {
+    fn row_start(&self, b: &mut Builder, stream: &Stream, pair: Expr) -> LocalId {
         let row = self.row(b, stream, pair);
         let start = self.strip.frame.index(stream.kind, row, 0.into());
         b.let_("row_start", Scalar::I64, start)
@@ -188,48 +188,45 @@ impl<'a> Input<'a> {
         let mask = self.lanes(stream) - 1;
         // The lane's x is a multiple of the vector, so only the row matters.
         let Some(is_aligned) = self.is_aligned() else { return 0.into() };
-        let skew =
-            (Expr::from(self.strip.frame.params.skew) >> (SKEW_BITS * stream.array)).and(((1 << SKEW_BITS) - 1).into());
-        let row = Expr::from(row_start).cast(Scalar::I32) + self.lane_start(stream, 0.into());
-        is_aligned.select(0.into(), (skew + row).and(mask.into()))
+        let skew = (self.strip.frame.params.skew >> (SKEW_BITS * stream.array)).and((1 << SKEW_BITS) - 1);
+        let row = row_start.cast(Scalar::I32) + self.lane_start(stream, 0.into());
+        is_aligned.select(0, (skew + row).and(mask))
     }
 
-    fn cell(&self, stream: &Stream, slot: &Expr) -> Expr {
+    fn cell(&self, stream: &Stream, slot: Expr) -> Expr {
         let vectors = 32 + i32::from(self.strip.tail);
-        Expr::from(self.strip.ring_base)
-            + slot.clone() * (2 * vectors * self.strip.frame.lanes.held.columns())
-            + vectors * stream.at
+        self.strip.ring_base + slot * (2 * vectors * self.strip.frame.lanes.held.columns()) + vectors * stream.at
     }
 
     /// Starts the copies of a pair of rows into a slot of the ring buffer, unless the walk ends before it.
     pub fn request(&self, b: &mut Builder, pair: Expr, to: LocalId, slot: Expr) {
         let pair = b.let_("next", Scalar::I32, pair);
-        b.if_(Expr::from(pair).lt(to.into()), |b| {
+        b.if_(pair.lt(to), |b| {
             let (streams, pair) = (self.streams(), pair.into());
             if self.strip.shares_copies {
                 for (row, vector) in self.vectors.iter().enumerate() {
-                    self.copy_shared(b, &streams[2 * row..][..2], vector, &pair, &slot);
+                    self.copy_shared(b, &streams[2 * row..][..2], vector, pair, slot);
                 }
                 return;
             }
             for (i, stream) in streams.iter().enumerate() {
                 match self.vectors.get(i) {
-                    Some(vector) => self.copy_aligned(b, stream, vector, &pair, &slot),
-                    None => self.copy(b, stream, &pair, &slot),
+                    Some(vector) => self.copy_aligned(b, stream, vector, pair, slot),
+                    None => self.copy(b, stream, pair, slot),
                 }
             }
         });
     }
 
     /// Starts the copy of one row of two bands.
-    fn copy_shared(&self, b: &mut Builder, bands: &[Stream], vector: &Vector, pair: &Expr, slot: &Expr) {
+    fn copy_shared(&self, b: &mut Builder, bands: &[Stream], vector: &Vector, pair: Expr, slot: Expr) {
         let (strip, lanes) = (self.strip, self.strip.frame.lanes.held.columns());
         let row = self.row(b, &bands[0], pair);
         let index = self.from(b, vector, row);
         let lane = Expr::from(Builtin::ThreadX);
-        let at = self.cell(&bands[0], slot) + lane.clone() * lanes;
+        let at = self.cell(&bands[0], slot) + lane * lanes;
         let at = b.let_("at", Scalar::I32, at);
-        let first = lane.lt(16.into());
+        let first = lane.lt(16);
         let of = |band: &Stream, valid: Expr| Stmt::CopyAsync {
             shared: strip.ring,
             at: at.into(),
@@ -240,37 +237,31 @@ impl<'a> Input<'a> {
         };
         let some = |b: &mut Builder, band: &Stream| {
             let part = Part { pointer: band.pointer, at: at.into(), index: index.into() };
-            let valid = || Expr::from(vector.valid);
-            self.copy_end(b, part, valid(), lanes, |b| b.push(of(band, valid())));
+            let valid = vector.valid;
+            self.copy_end(b, part, Expr::from(valid), lanes, |b| b.push(of(band, Expr::from(valid))));
         };
         b.if_else(
             strip.frame.lanes.at_border,
-            |b| b.if_else(first.clone(), |b| some(b, &bands[0]), |b| some(b, &bands[1])),
-            |b| {
-                b.if_else(
-                    first.clone(),
-                    |b| b.push(of(&bands[0], lanes.into())),
-                    |b| b.push(of(&bands[1], lanes.into())),
-                )
-            },
+            |b| b.if_else(first, |b| some(b, &bands[0]), |b| some(b, &bands[1])),
+            |b| b.if_else(first, |b| b.push(of(&bands[0], lanes.into())), |b| b.push(of(&bands[1], lanes.into()))),
         );
     }
 
     /// Index of a vector in a row.
     fn from(&self, b: &mut Builder, vector: &Vector, row: Expr) -> LocalId {
-        let offset = row.cast(Scalar::I64) * Expr::from(vector.pitch).cast(Scalar::I64);
-        b.let_("from", Scalar::I64, Expr::from(vector.index) + offset)
+        let offset = row.cast(Scalar::I64) * vector.pitch.cast(Scalar::I64);
+        b.let_("from", Scalar::I64, vector.index + offset)
     }
 
     /// Starts the copy of the lane's vector of an aligned row.
-    fn copy_aligned(&self, b: &mut Builder, stream: &Stream, vector: &Vector, pair: &Expr, slot: &Expr) {
+    fn copy_aligned(&self, b: &mut Builder, stream: &Stream, vector: &Vector, pair: Expr, slot: Expr) {
         let (strip, lanes) = (self.strip, self.lanes(stream));
         let row = self.row(b, stream, pair);
         let index = self.from(b, vector, row);
-        let at = self.cell(stream, slot) + Expr::from(Builtin::ThreadX) * lanes;
+        let at = self.cell(stream, slot) + Builtin::ThreadX * lanes;
         let copy = |valid: Expr| Stmt::CopyAsync {
             shared: strip.ring,
-            at: at.clone(),
+            at,
             global: stream.pointer,
             index: index.into(),
             lanes: lanes as u32,
@@ -280,7 +271,7 @@ impl<'a> Input<'a> {
             b.push(copy(lanes.into()));
         } else {
             let some = |b: &mut Builder| {
-                let part = Part { pointer: stream.pointer, at: at.clone(), index: index.into() };
+                let part = Part { pointer: stream.pointer, at, index: index.into() };
                 self.copy_end(b, part, vector.valid.into(), lanes, |b| b.push(copy(vector.valid.into())));
             };
             b.if_else(strip.frame.lanes.at_border, some, |b| b.push(copy(lanes.into())));
@@ -292,7 +283,7 @@ impl<'a> Input<'a> {
         if self.strip.shape.rows == RowAlignment::Whole {
             return copy(b);
         }
-        let is_cut = valid.clone().gt(0.into()).and(valid.clone().lt(lanes.into()));
+        let is_cut = valid.gt(0).and(valid.lt(lanes));
         b.if_else(is_cut, |b| self.copy_part(b, part, (0.into(), valid), lanes), copy);
     }
 
@@ -302,75 +293,74 @@ impl<'a> Input<'a> {
         let sample_type = self.strip.frame.options.sample;
         let Part { pointer, at, index } = part;
         let at = b.let_("first", Scalar::I32, at);
-        let exists = |e: Expr| e.clone().ge(from.clone()).and(e.lt(to.clone()));
+        let exists = |e: Expr| e.ge(from).and(e.lt(to));
         if sample_type.bytes() >= 4 {
             return b.for_("e", 0, lanes, 1, |b, e| {
-                let valid = exists(e.clone()).select(1.into(), 0.into());
-                let source = index.clone() + e.clone().cast(Scalar::I64);
-                b.copy_async((self.strip.ring, Expr::from(at) + e), (pointer, source), 1, valid);
+                let valid = exists(e).select(1, 0);
+                let source = index + e.cast(Scalar::I64);
+                b.copy_async((self.strip.ring, at + e), (pointer, source), 1, valid);
             });
         }
         // Below the minimum size of a copy: independent loads instead.
         b.unrolled("e", 0, lanes, 1, |b, e| {
             let sample = b.declare("sample", sample_type);
-            b.set(Place::Local(sample), storage_zero(sample_type));
-            b.if_(exists(e.clone()), |b| {
-                let source = index.clone() + e.clone().cast(Scalar::I64);
-                b.load(Place::Local(sample), Space::Global(pointer), source, 1, Cache::Default);
+            b.set(sample, storage_zero(sample_type));
+            b.if_(exists(e), |b| {
+                let source = index + e.cast(Scalar::I64);
+                b.load(sample, Space::Global(pointer), source, 1, Cache::Default);
             });
-            b.store(Space::Shared(self.strip.ring), Expr::from(at) + e, sample);
+            b.store(Space::Shared(self.strip.ring), at + e, sample);
         });
     }
 
     /// Starts the copies of a row that may be unaligned.
-    fn copy(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr) {
+    fn copy(&self, b: &mut Builder, stream: &Stream, pair: Expr, slot: Expr) {
         let row_start = self.row_start(b, stream, pair);
         let lane = Expr::from(Builtin::ThreadX);
-        self.copy_vector(b, stream, row_start, slot, self.strip.frame.lanes.x.into(), lane.clone());
+        self.copy_vector(b, stream, row_start, slot, self.strip.frame.lanes.x.into(), lane);
         if let (true, Some(is_aligned)) = (self.strip.tail, self.is_aligned()) {
-            b.if_((!is_aligned).and(lane.eq_(31.into())), |b| {
-                let x = Expr::from(self.strip.frame.lanes.x) + self.strip.frame.lanes.held.columns();
+            b.if_((!is_aligned).and(lane.eq_(31)), |b| {
+                let x = self.strip.frame.lanes.x + self.strip.frame.lanes.held.columns();
                 self.copy_vector(b, stream, row_start, slot, x, 32.into());
             });
         }
     }
 
     /// Starts the copy of the aligned vector that holds the sample at column `x`.
-    fn copy_vector(&self, b: &mut Builder, stream: &Stream, row_start: LocalId, slot: &Expr, x: Expr, vector: Expr) {
+    fn copy_vector(&self, b: &mut Builder, stream: &Stream, row_start: LocalId, slot: Expr, x: Expr, vector: Expr) {
         let strip = self.strip;
         let lanes = self.lanes(stream);
         let begin = self.lane_start(stream, x) - self.misalignment(stream, row_start);
         let begin = b.let_("begin", Scalar::I32, begin);
         let length = self.row_length(stream);
-        let rest = (length.clone() - Expr::from(begin)).max(0.into()).min(lanes.into());
-        let valid = Expr::from(begin).lt(0.into()).select(0.into(), rest);
+        let rest = (length - begin).max(0).min(lanes);
+        let valid = begin.lt(0).select(0, rest);
         let at = self.cell(stream, slot) + vector * lanes;
-        let index = Expr::from(row_start) + Expr::from(begin).cast(Scalar::I64);
+        let index = row_start + begin.cast(Scalar::I64);
         let valid = b.let_("valid", Scalar::I32, valid);
         let copy = Stmt::CopyAsync {
             shared: strip.ring,
-            at: at.clone(),
+            at,
             global: stream.pointer,
-            index: index.clone(),
+            index,
             lanes: lanes as u32,
             valid: valid.into(),
         };
         // In unaligned rows a vector may straddle the start or the end of the row.
-        let begins_before = Expr::from(begin).lt(0.into()).and((Expr::from(begin) + lanes).gt(0.into()));
-        let ends_behind = Expr::from(valid).gt(0.into()).and(Expr::from(valid).lt(lanes.into()));
+        let begins_before = begin.lt(0).and((begin + lanes).gt(0));
+        let ends_behind = valid.gt(0).and(valid.lt(lanes));
         let part = Part { pointer: stream.pointer, at, index };
-        let range = ((-Expr::from(begin)).max(0.into()), length - Expr::from(begin));
+        let range = ((-begin).max(0), length - begin);
         b.if_else(begins_before.or(ends_behind), |b| self.copy_part(b, part, range, lanes), |b| b.push(copy));
     }
 
     /// Moves the pair of rows in a slot of the ring buffer to the front of the delay line.
     pub fn take(&self, b: &mut Builder, pair: Expr, slot: LocalId, line: &DelayLine) {
         let strip = self.strip;
-        let slot = Expr::from(slot);
         let whole = |b: &mut Builder| {
             self.take_with(b, line, |b, stream, raw| {
                 let lanes = self.lanes(stream);
-                let at = self.cell(stream, &slot) + Expr::from(Builtin::ThreadX) * lanes;
+                let at = self.cell(stream, slot.into()) + Builtin::ThreadX * lanes;
                 let to = Place::Elem(raw, stream.at.into());
                 b.load(to, Space::Shared(strip.ring), at, lanes as u32, Cache::Default);
             });
@@ -379,14 +369,14 @@ impl<'a> Input<'a> {
             b.push(Stmt::SyncWarp);
         }
         let Some(table) = strip.table else { return whole(b) };
-        let inside = !Expr::from(strip.frame.lanes.at_border);
-        let simple = self.is_aligned().map_or(inside.clone(), |aligned| inside.and(aligned));
+        let inside = !strip.frame.lanes.at_border;
+        let simple = self.is_aligned().map_or(inside, |aligned| inside.and(aligned));
         b.if_else(simple, whole, |b| {
             b.comment("at a border or in unaligned rows, lanes take samples that others fetched");
             if !strip.shares_copies {
                 b.push(Stmt::SyncWarp);
             }
-            self.take_with(b, line, |b, stream, raw| self.gather(b, stream, &pair, &slot, (table, raw)));
+            self.take_with(b, line, |b, stream, raw| self.gather(b, stream, pair, slot.into(), (table, raw)));
         });
     }
 
@@ -398,7 +388,7 @@ impl<'a> Input<'a> {
             load(b, &stream, raw);
             for e in 0..self.lanes(&stream) {
                 let (phase, column) = self.column(&stream, e);
-                let mut value = strip.frame.lanes.held.arith.widen(Expr::Elem(raw, Box::new((stream.at + e).into())));
+                let mut value = strip.frame.lanes.held.arith.widen(raw.at(stream.at + e));
                 if let (Some(gain), Direction::Forward) = (strip.frame.params.gain, strip.frame.options.direction) {
                     value = strip.frame.lanes.held.arith.shift_up(value, gain.into());
                 }
@@ -418,8 +408,8 @@ impl<'a> Input<'a> {
 
     /// Entry of the table for a column of this lane.
     fn entry(&self, column: i32) -> Expr {
-        let warp = Expr::from(Builtin::ThreadY) * (32 * self.strip.frame.lanes.held.columns());
-        warp + 32 * column + Expr::from(Builtin::ThreadX)
+        let warp = Builtin::ThreadY * (32 * self.strip.frame.lanes.held.columns());
+        warp + 32 * column + Builtin::ThreadX
     }
 
     /// Fills the table, in strips that need it.
@@ -441,7 +431,7 @@ impl<'a> Input<'a> {
                     let k = strip.frame.lanes.held.serve(
                         0,
                         phase,
-                        (Expr::from(strip.frame.lanes.x) + (column - phase.parity() as i32)) >> 1,
+                        (strip.frame.lanes.x + (column - phase.parity() as i32)) >> 1,
                     );
                     let i = match stream.columns {
                         None => (k << 1) + phase.parity() as i32 - strip.frame.lanes.held.start(0),
@@ -450,18 +440,14 @@ impl<'a> Input<'a> {
                     };
                     // Lanes whose results nobody needs may index past the ring buffer.
                     let last = if strip.shape.is_aligned() { last + lanes - 1 } else { last };
-                    b.store(
-                        Space::Shared(table),
-                        self.entry(column),
-                        (i - begin.clone()).max(0.into()).min(last.into()),
-                    );
+                    b.store(Space::Shared(table), self.entry(column), (i - begin).max(0).min(last));
                 }
             }
         };
         if strip.shape.is_aligned() { b.if_(strip.frame.lanes.at_border, fill) } else { fill(b) }
     }
 
-    fn gather(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr, (table, raw): (SharedId, LocalId)) {
+    fn gather(&self, b: &mut Builder, stream: &Stream, pair: Expr, slot: Expr, (table, raw): (SharedId, LocalId)) {
         let mut cell = self.cell(stream, slot);
         if !self.strip.shape.is_aligned() {
             let row_start = self.row_start(b, stream, pair);
@@ -471,9 +457,9 @@ impl<'a> Input<'a> {
         for e in 0..self.lanes(stream) {
             let (_, column) = self.column(stream, e);
             let at = b.declare("at", Scalar::I32);
-            b.load(Place::Local(at), Space::Shared(table), self.entry(column), 1, Cache::Default);
+            b.load(at, Space::Shared(table), self.entry(column), 1, Cache::Default);
             let to = Place::Elem(raw, (stream.at + e).into());
-            b.load(to, Space::Shared(self.strip.ring), Expr::from(cell) + Expr::from(at), 1, Cache::Default);
+            b.load(to, Space::Shared(self.strip.ring), cell + at, 1, Cache::Default);
         }
     }
 }

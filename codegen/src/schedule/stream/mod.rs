@@ -216,40 +216,39 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleEr
         _ => options.boundary != Boundary::Periodic,
     };
     let table = gathers.then(|| b.shared("table", Scalar::I32, shape.warps * shape.columns * 32));
-    let warp = || Expr::from(Builtin::ThreadY);
+    let warp = Expr::from(Builtin::ThreadY);
     let lane = || Expr::from(Builtin::ThreadX);
     let strip_columns = useful as i32 * shape.columns as i32;
-    let strip = b.let_("strip", Scalar::I32, Expr::from(Builtin::BlockX) * shape.warps as i32 + warp());
-    let base = Expr::from(strip) * strip_columns - (left as i32 * shape.columns as i32);
+    let strip = b.let_("strip", Scalar::I32, Builtin::BlockX * shape.warps as i32 + warp);
+    let base = strip * strip_columns - (left as i32 * shape.columns as i32);
     let base = b.let_("base", Scalar::I32, base);
     let [start_x, start_y] =
         [0, 1].map(|axis| if border == Border::Untouched { 0.into() } else { params.start(axis, shape.is_aligned()) });
-    let end_x = start_x.clone() + Expr::from(params.width);
-    let end_y = start_y + Expr::from(params.height);
-    let strips = (end_x.clone() + (strip_columns - 1)) / strip_columns;
+    let end_x = start_x + params.width;
+    let end_y = start_y + params.height;
+    let strips = (end_x + (strip_columns - 1)) / strip_columns;
     let pairs_y = (end_y + 1) >> 1;
-    let chunks = (pairs_y.clone() + Expr::from(params.chunk) - 1) / Expr::from(params.chunk);
+    let chunks = (pairs_y + params.chunk - 1) / params.chunk;
 
-    b.if_(Expr::from(strip).lt(strips.clone()), |b| {
-        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * shape.columns as i32);
-        let starts = Expr::from(base).lt(start_x);
-        let ends = (Expr::from(base) + 32 * shape.columns as i32).gt(end_x.clone());
+    b.if_(strip.lt(strips), |b| {
+        let x = b.let_("x", Scalar::I32, base + lane() * shape.columns as i32);
+        let starts = base.lt(start_x);
+        let ends = (base + 32 * shape.columns as i32).gt(end_x);
         let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
-        let in_strip = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
-        let useful = b.let_("useful", Scalar::Bool, in_strip.and(Expr::from(x).lt(end_x.clone())));
-        let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * Expr::from(params.chunk));
-        let stop =
-            b.let_("stop_pair", Scalar::I32, (Expr::from(first) + Expr::from(params.chunk)).min(pairs_y.clone()));
-        let ring_base = b.let_("ring_base", Scalar::I32, warp() * (shape.ring as i32 * slot_len));
-        let offsets = params.offsets(b, &Builtin::BlockZ.into());
+        let in_strip = lane().ge(left as i32).and(lane().lt((left + useful) as i32));
+        let useful = b.let_("useful", Scalar::Bool, in_strip.and(x.lt(end_x)));
+        let first = b.let_("first_pair", Scalar::I32, Builtin::BlockY * params.chunk);
+        let stop = b.let_("stop_pair", Scalar::I32, (first + params.chunk).min(pairs_y));
+        let ring_base = b.let_("ring_base", Scalar::I32, warp * (shape.ring as i32 * slot_len));
+        let offsets = params.offsets(b, Builtin::BlockZ.into());
         let pitches = params.narrow_pitches(b);
         let held = params.held(options, arith, border, shape.columns, shape.is_aligned());
         let lanes = Lanes::new(b, held, [base, x, at_border]);
         let frame = Frame { options, lanes, takes: shape.rows, params: &params, useful, offsets, pitches };
         let strip =
             Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
-        let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
-        let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
+        let from = b.let_("from_pair", Scalar::I32, first - above as i32);
+        let to = b.let_("to_pair", Scalar::I32, stop + delay as i32);
         walk_down(b, &strip, plan, order, (from, to), first);
     });
 
@@ -279,7 +278,7 @@ fn walk_down(b: &mut Builder, strip: &Strip, plan: &Fit, order: Order, range: (L
         (strip.shape.ring, false),
         range,
         |b, pair, slot| input.request(b, pair, range.1, slot),
-        |b, pair, slot| input.take(b, pair.clone(), slot, &line),
+        |b, pair, slot| input.take(b, pair, slot, &line),
         |b, pair| {
             if across_first {
                 for row in PHASES {

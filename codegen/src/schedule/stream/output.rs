@@ -13,23 +13,23 @@ pub fn store(
     b: &mut Builder,
     strip: &Strip,
     line: &DelayLine,
-    front: &Expr,
+    front: Expr,
     first: LocalId,
     delay: i32,
     across: Option<&Across>,
 ) {
-    let pair = b.let_("done", Scalar::I32, front.clone() - delay);
-    b.if_(Expr::from(pair).ge(first.into()), |b| {
+    let pair = b.let_("done", Scalar::I32, front - delay);
+    b.if_(pair.ge(first), |b| {
         for phase in [Phase::Even, Phase::Odd] {
             let name = format!("{}_row", phase.name());
             let array = b.array(&name, strip.frame.lanes.held.arith.work, strip.shape.columns);
-            line.result(b, (phase, &pair.into()), delay, array);
+            line.result(b, (phase, pair.into()), delay, array);
             let row = Row::single(array, 0);
             if let Some(across) = across {
                 across.lift(b, &row);
             }
             let exists = strip.frame.lanes.held.exists(1, phase, pair);
-            b.if_(exists.and(strip.frame.useful.into()), |b| match strip.frame.options.direction {
+            b.if_(exists.and(strip.frame.useful), |b| match strip.frame.options.direction {
                 Direction::Forward => {
                     for columns in [Phase::Even, Phase::Odd] {
                         store_band(b, &strip.frame, &row, phase, columns, pair);

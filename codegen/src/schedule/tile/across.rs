@@ -26,13 +26,13 @@ impl Tile<'_> {
             (vectors, served.into_iter().map(Expr::from).collect())
         });
         let rounds: Vec<i32> = (0..pairs.div_euclid(warps)).collect();
-        let warp = || Expr::from(Builtin::ThreadY);
+        let warp = Expr::from(Builtin::ThreadY);
         for rounds in rounds.chunks(AT_ONCE as usize) {
             self.rows(b, rounds, served.as_ref());
         }
         if pairs % warps != 0 {
             let last = pairs / warps;
-            b.if_(warp().lt((pairs % warps).into()), |b| self.rows(b, &[last], served.as_ref()));
+            b.if_(warp.lt(pairs % warps), |b| self.rows(b, &[last], served.as_ref()));
         }
     }
 
@@ -44,7 +44,7 @@ impl Tile<'_> {
         let held: Vec<Held> = rounds
             .iter()
             .map(|round| {
-                let pair = b.let_("pair", Scalar::I32, Expr::from(Builtin::ThreadY) + round * warps);
+                let pair = b.let_("pair", Scalar::I32, Builtin::ThreadY + round * warps);
                 let rows = PHASES.map(|phase| {
                     let array = b.array(&format!("{}_row", phase.name()), frame.lanes.held.arith.work, columns);
                     Row::single(array, 0)
@@ -64,26 +64,26 @@ impl Tile<'_> {
         let across = Across { lanes: &frame.lanes, axis: &self.plan.axis };
         held.iter().flat_map(|held| &held.rows).for_each(|row| across.lift(b, row));
         for held in &held {
-            let pair = b.let_("done", Scalar::I32, Expr::from(self.first) + Expr::from(held.pair) - before);
+            let pair = b.let_("done", Scalar::I32, self.first + held.pair - before);
             for (phase, row) in PHASES.into_iter().zip(&held.rows) {
                 if self.across_first {
                     self.cells.put(b, self.cells.row(held.pair, phase), row);
                     continue;
                 }
                 let exists = frame.lanes.held.exists(1, phase, pair);
-                let useful = || Expr::from(frame.useful);
+                let useful = frame.useful;
                 match frame.options.direction {
-                    Direction::Forward => b.if_(exists.and(useful()), |b| {
+                    Direction::Forward => b.if_(exists.and(useful), |b| {
                         for columns in PHASES {
                             store_band(b, frame, row, phase, columns, pair);
                         }
                     }),
                     Direction::Inverse if frame.is_aligned() => {
-                        b.if_(exists.and(useful()), |b| store_signal(b, frame, row, phase, pair));
+                        b.if_(exists.and(useful), |b| store_signal(b, frame, row, phase, pair));
                     }
                     Direction::Inverse => b.if_(exists, |b| {
-                        let y = (Expr::from(pair) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
-                        let out = frame.index(0, y, Expr::from(frame.lanes.base) - frame.lanes.held.start(0));
+                        let y = (pair << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+                        let out = frame.index(0, y, frame.lanes.base - frame.lanes.held.start(0));
                         b.part("spread_row", "Stores a row, neighbouring samples by neighbouring lanes.", |b| {
                             let cells = self.cells.row(held.pair, phase);
                             self.cells.spread(b, frame, (cells, row), out, self.plan.results());
@@ -98,7 +98,7 @@ impl Tile<'_> {
     fn load(&self, b: &mut Builder, held: &Held, (vectors, served): &(LocalId, Vec<Expr>)) {
         let (frame, cells) = (self.frame, &self.cells);
         let (_, before) = self.plan.held_pairs(self.across_first);
-        let pair = Expr::from(self.first) + Expr::from(held.pair) - before;
+        let pair = self.first + held.pair - before;
         let pair = b.let_("front", Scalar::I32, pair);
         let sources = Source::all(frame);
         let starts: Vec<LocalId> = sources.iter().map(|source| source.served_start(b, frame, pair.into())).collect();
@@ -117,7 +117,7 @@ impl Tile<'_> {
                 Direction::Forward => {
                     for (source, start) in sources.iter().zip(&starts) {
                         for (c, column) in served.iter().enumerate() {
-                            let value = source.value(b, frame, *start, column.clone());
+                            let value = source.value(b, frame, *start, *column);
                             let at = cells.row(held.pair, source.row) + beside(b, c as i32);
                             b.store(Space::Shared(cells.shared), at, cells.to_cell(value));
                         }

@@ -2,7 +2,7 @@
 
 use super::Tile;
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space};
+use crate::ir::{Builtin, Cache, Expr, LocalId, Scalar, Space};
 use crate::schedule::Direction;
 use crate::schedule::level::{Column, Held, PHASES, Slab, Source, served_index};
 use lifting_dsl::Phase;
@@ -15,11 +15,11 @@ impl Tile<'_> {
         let parts = groups * (plan.shape.rows as i32 / 2 / pairs);
         let held = plan.held(frame.params, 1);
         let warps = plan.shape.warps as i32;
-        let warp = || Expr::from(Builtin::ThreadY);
+        let warp = Expr::from(Builtin::ThreadY);
         match parts {
-            _ if parts == warps => self.part(b, &held, warp()),
-            _ if parts < warps => b.if_(warp().lt(parts.into()), |b| self.part(b, &held, warp())),
-            _ => b.for_("part", warp(), parts, warps, |b, part| self.part(b, &held, part)),
+            _ if parts == warps => self.part(b, &held, warp),
+            _ if parts < warps => b.if_(warp.lt(parts), |b| self.part(b, &held, warp)),
+            _ => b.for_("part", warp, parts, warps, |b, part| self.part(b, &held, part)),
         }
     }
 
@@ -28,7 +28,7 @@ impl Tile<'_> {
         let (plan, frame) = (self.plan, self.frame);
         let (pairs, groups) = (plan.shape.pairs as i32, frame.lanes.held.columns());
         let column = Column::of(b, part, groups, pairs);
-        let first = Expr::from(self.first) + Expr::from(column.above);
+        let first = self.first + column.above;
         let slab = Slab::declare(b, "column", held, (&plan.axis, &plan.halo), (first, pairs));
         if self.across_first {
             self.cells.take_column(b, &slab, &column);
@@ -49,19 +49,19 @@ impl Tile<'_> {
             // In an image, the phase differs from lane to lane.
             let index = match kind {
                 Some(phase) => {
-                    let k = (Expr::from(frame.lanes.base) >> 1) + local;
-                    let index = b.let_("index", Scalar::I32, frame.lanes.held.in_band(0, phase, k.clone()));
+                    let k = (frame.lanes.base >> 1) + local;
+                    let index = b.let_("index", Scalar::I32, frame.lanes.held.in_band(0, phase, k));
                     b.if_(frame.lanes.at_border, |b| {
                         let served = served_index(b, frame, phase, k);
-                        b.set(Place::Local(index), served);
+                        b.set(index, served);
                     });
                     index
                 }
                 None => {
-                    let x = Expr::from(frame.lanes.base) + local;
-                    let index = b.let_("index", Scalar::I32, x.clone() - frame.lanes.held.start(0));
+                    let x = frame.lanes.base + local;
+                    let index = b.let_("index", Scalar::I32, x - frame.lanes.held.start(0));
                     b.if_(frame.lanes.at_border, |b| {
-                        b.set(Place::Local(index), frame.lanes.held.serve_position(0, x));
+                        b.set(index, frame.lanes.held.serve_position(0, x));
                     });
                     index
                 }
@@ -70,12 +70,12 @@ impl Tile<'_> {
             let rows = |b: &mut Builder, served: bool| {
                 b.unrolled("row", 0, slab.height(), 1, |b, k| {
                     for source in &sources {
-                        let pair = Expr::from(slab.front) + k.clone();
+                        let pair = slab.front + k;
                         let start = match served {
                             true => source.served_start(b, frame, pair),
                             false => source.row_start(b, frame, pair),
                         };
-                        source.one(b, frame, slab.row(source.row, k.clone()).place(0), start, index.into());
+                        source.one(b, frame, slab.row(source.row, k).place(0), start, index.into());
                     }
                 });
             };
@@ -97,16 +97,16 @@ impl Tile<'_> {
             };
             let [from, to] = [plan.left, plan.left + plan.useful].map(|lanes| (lanes * lane) as i32);
             let x = match kind {
-                Some(_) => (Expr::from(frame.lanes.base) >> 1) + Expr::from(local),
-                None => Expr::from(frame.lanes.base) + Expr::from(local),
+                Some(_) => (frame.lanes.base >> 1) + local,
+                None => frame.lanes.base + local,
             };
             let x = b.let_("column_x", Scalar::I32, x);
             let [start, stop] = match kind {
                 Some(phase) => [frame.lanes.held.first_index(0, phase), frame.lanes.held.last_index(0, phase) + 1],
                 None => [frame.lanes.held.start(0), frame.lanes.held.end(0)],
             };
-            let inside = (Expr::from(local).ge(from.into())).and(Expr::from(local).lt(to.into()));
-            let exists = (Expr::from(x).ge(start)).and(Expr::from(x).lt(stop));
+            let inside = (local.ge(from)).and(local.lt(to));
+            let exists = (x.ge(start)).and(x.lt(stop));
             b.if_(inside.and(exists), |b| {
                 for phase in PHASES {
                     self.store_signal_ats(b, slab, (kind, phase), x);
@@ -118,7 +118,7 @@ impl Tile<'_> {
     /// Stores one phase of rows of an existing column.
     fn store_signal_ats(&self, b: &mut Builder, slab: &Slab, (kind, phase): (Option<Phase>, Phase), x: LocalId) {
         let (frame, params, plan) = (self.frame, self.frame.params, self.plan);
-        let done = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
+        let done = b.let_("done", Scalar::I32, slab.front + slab.first());
         let (pointer, array, row, column, step) = match kind {
             Some(columns) => {
                 let band = 2 * phase.parity() as usize + columns.parity() as usize;
@@ -126,8 +126,8 @@ impl Tile<'_> {
                 (params.bands[band], 1 + band.min(1), row, frame.lanes.held.in_band(0, columns, x.into()), 1)
             }
             None => {
-                let row = (Expr::from(done) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
-                (params.signal, 0, row, Expr::from(x) - frame.lanes.held.start(0), 2)
+                let row = (done << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+                (params.signal, 0, row, x - frame.lanes.held.start(0), 2)
             }
         };
         let out = b.let_("out", Scalar::I64, frame.index(array, row, column));
@@ -137,17 +137,17 @@ impl Tile<'_> {
             _ => Cache::Streaming,
         };
         b.unrolled("row", 0, slab.pairs, 1, |b, k| {
-            let pair = || Expr::from(done) + k.clone();
+            let pair = || done + k;
             // The first result is row pair 0. Its even row is missing if the first row is at an odd position.
             let ends = pair().le(frame.lanes.held.last_index(1, phase));
             let starts = phase == Phase::Odd || plan.shape.aligned;
             b.if_(if starts { ends } else { ends.and(pair().ge(frame.lanes.held.first_index(1, phase))) }, |b| {
-                let mut value = slab.row(phase, k.clone() + slab.first()).at(0);
+                let mut value = slab.row(phase, k + slab.first()).at(0);
                 if let (Some(gain), Direction::Inverse) = (params.gain, frame.options.direction) {
                     value = frame.lanes.held.arith.shift_down(value, gain.into());
                 }
-                let below = k.clone().cast(Scalar::I64) * Expr::from(frame.pitches[array]).cast(Scalar::I64);
-                let at = Expr::from(out) + below * Expr::i64(step);
+                let below = k.cast(Scalar::I64) * frame.pitches[array].cast(Scalar::I64);
+                let at = out + below * Expr::i64(step);
                 b.store_wide(Space::Global(pointer), at, vec![frame.lanes.held.arith.narrow(value)], cache);
             });
         });

@@ -198,9 +198,9 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let (end_x, end_y) = (held.end(0), held.end(1));
     let lanes = (left, useful);
     let takes = if shape.aligned { RowAlignment::Aligned } else { RowAlignment::Any };
-    let frame = Frame::of_tile(b, (options, &params), held, takes, lanes, &Builtin::BlockZ.into());
+    let frame = Frame::of_tile(b, (options, &params), held, takes, lanes, Builtin::BlockZ.into());
     let pairs = shape.rows as i32 / 2;
-    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * pairs);
+    let first = b.let_("first_pair", Scalar::I32, Builtin::BlockY * pairs);
     let split = order == Order::HorizontalFirst;
     let (held_pairs, _) = plan.held_pairs(across_first);
     let cells = (2 * held_pairs * b.warp() * c) as u32;

@@ -15,7 +15,7 @@ impl Walk<'_> {
         let pairs = plan.shape.pairs as i32;
         let ahead = self.ahead(b);
         let column = self.column(b);
-        let first_row = b.let_("done_rows", Scalar::I32, Expr::from(self.first_row) + Expr::from(column.above));
+        let first_row = b.let_("done_rows", Scalar::I32, self.first_row + column.above);
         let out = self.out_of_column(b, &column, first_row);
         let line = DelayLine::declare(b, &self.deep, &plan.axis, &plan.descent.window, 2);
         let lift = |b: &mut Builder, z: Phase| {
@@ -26,8 +26,8 @@ impl Walk<'_> {
             let front = line.row(z, 0);
             b.unrolled("row", 0, pairs, 1, |b, k| {
                 for phase in PHASES {
-                    let value = slab.row(phase, k.clone() + slab.first()).at(0);
-                    let at = front.first.clone() + k.clone() * 2 + phase.parity() as i32;
+                    let value = slab.row(phase, k + slab.first()).at(0);
+                    let at = front.first + k * 2 + phase.parity() as i32;
                     b.set(Place::Elem(front.array, at), value);
                 }
             });
@@ -52,12 +52,12 @@ impl Walk<'_> {
             line.scale_first(b, pair);
             line.lift(b, pair);
             let delay = plan.descent.delay as i32;
-            let done = b.let_("done", Scalar::I32, pair.clone() - delay);
-            b.if_(Expr::from(done).ge(self.first.into()), |b| {
+            let done = b.let_("done", Scalar::I32, pair - delay);
+            b.if_(done.ge(self.first), |b| {
                 for z in PHASES {
                     b.if_(self.deep.exists(2, z, done), |b| {
                         let result = b.array("result", frame.lanes.held.arith.work, 2 * plan.shape.pairs);
-                        line.result(b, (z, &done.into()), delay, result);
+                        line.result(b, (z, done.into()), delay, result);
                         self.store(b, &column, &out, z, result);
                     });
                 }
@@ -117,24 +117,23 @@ impl Walk<'_> {
     /// Computes the store positions of a thread's samples of each plane.
     fn out_of_column(&self, b: &mut Builder, column: &Column, first_row: LocalId) -> Out {
         let (frame, plan, cells) = (&self.frame, self.plan, &self.cells[0]);
-        let is_even = b.let_("is_even", Scalar::Bool, Expr::from(column.group).lt((cells.columns / 2).into()));
-        let of_kind = |value: &dyn Fn(Phase) -> Expr| Expr::from(is_even).select(value(Phase::Even), value(Phase::Odd));
+        let is_even = b.let_("is_even", Scalar::Bool, column.group.lt(cells.columns / 2));
+        let of_kind = |value: &dyn Fn(Phase) -> Expr| is_even.select(value(Phase::Even), value(Phase::Odd));
         let local = b.let_("local", Scalar::I32, of_kind(&|kind| cells.local(column, Some(kind))));
-        let x = b.let_("column_x", Scalar::I32, (Expr::from(frame.lanes.base) >> 1) + Expr::from(local));
+        let x = b.let_("column_x", Scalar::I32, (frame.lanes.base >> 1) + local);
         let [from, to] = plan.results().map(|column| Expr::from(column / 2));
-        let inside = Expr::from(local).ge(from).and(Expr::from(local).lt(to));
-        let starts = Expr::from(x).ge(of_kind(&|kind| frame.lanes.held.first_index(0, kind)));
-        let exists = starts.and(Expr::from(x).le(of_kind(&|kind| frame.lanes.held.last_index(0, kind))));
-        let ends =
-            (Expr::from(first_row) + (plan.shape.pairs as i32 - 1)).le(frame.lanes.held.last_index(1, Phase::Odd));
-        let starts = Expr::from(first_row).ge(frame.lanes.held.first_index(1, Phase::Even));
+        let inside = local.ge(from).and(local.lt(to));
+        let starts = x.ge(of_kind(&|kind| frame.lanes.held.first_index(0, kind)));
+        let exists = starts.and(x.le(of_kind(&|kind| frame.lanes.held.last_index(0, kind))));
+        let ends = (first_row + (plan.shape.pairs as i32 - 1)).le(frame.lanes.held.last_index(1, Phase::Odd));
+        let starts = first_row.ge(frame.lanes.held.first_index(1, Phase::Even));
         let whole = b.let_("whole", Scalar::Bool, if frame.is_aligned() { ends } else { ends.and(starts) });
         let stores = b.let_("stores", Scalar::Bool, inside.and(exists));
         let in_band = b.let_("column", Scalar::I32, of_kind(&|kind| frame.lanes.held.in_band(0, kind, x.into())));
         let mut cursor = |array: usize, z: Phase| {
             // Position of odd rows; an even row may have one row less before it.
             let start = frame.index(array, first_row.into(), in_band.into());
-            let plane = self.deep.in_band(2, z, Expr::from(self.first).max(self.deep.first_index(2, z)));
+            let plane = self.deep.in_band(2, z, self.first.max(self.deep.first_index(2, z)));
             (array, z, self.cursor(b, array, stores.into(), start, plane))
         };
         let cursors = [cursor(1, Phase::Even), cursor(2, Phase::Even), cursor(2, Phase::Odd)];
@@ -156,32 +155,32 @@ impl Walk<'_> {
                     let at = match phase {
                         Phase::Even if !frame.is_aligned() => {
                             let missing = self.count(frame.lanes.held.start(1));
-                            Expr::from(cursor) - missing * self.count(frame.pitches[array])
+                            cursor - missing * self.count(frame.pitches[array])
                         }
                         _ => cursor.into(),
                     };
                     (phase, band, array, b.let_("at", self.counts(), at))
                 });
                 // The next level reads the low band again; nobody reads the others soon.
-                let put = |b: &mut Builder, (phase, band, array, at): (Phase, usize, usize, LocalId), k: &Expr| {
+                let put = |b: &mut Builder, (phase, band, array, at): (Phase, usize, usize, LocalId), k: Expr| {
                     let cache = if band == 0 { Cache::Default } else { Cache::Streaming };
-                    let value = Expr::Elem(result, Box::new(k.clone() * 2 + phase.parity() as i32));
-                    let below = self.count(k.clone()) * self.count(frame.pitches[array]);
+                    let value = result.at(k * 2 + phase.parity() as i32);
+                    let below = self.count(k) * self.count(frame.pitches[array]);
                     let pointer = Space::Global(frame.params.bands[band]);
-                    b.store_wide(pointer, Expr::from(at) + below, vec![frame.lanes.held.arith.narrow(value)], cache);
+                    b.store_wide(pointer, at + below, vec![frame.lanes.held.arith.narrow(value)], cache);
                 };
                 b.if_else(
                     out.whole,
                     |b| {
                         for out in outs {
-                            b.unrolled("row", 0, pairs, 1, |b, k| put(b, out, &k));
+                            b.unrolled("row", 0, pairs, 1, |b, k| put(b, out, k));
                         }
                     },
                     |b| {
                         for to in outs {
                             b.unrolled("row", 0, pairs, 1, |b, k| {
-                                let pair = Expr::from(out.first_row) + k.clone();
-                                b.if_(frame.lanes.held.exists(1, to.0, pair), |b| put(b, to, &k));
+                                let pair = out.first_row + k;
+                                b.if_(frame.lanes.held.exists(1, to.0, pair), |b| put(b, to, k));
                             });
                         }
                     },

@@ -2,7 +2,7 @@
 
 use super::Walk;
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Expr, LocalId, Place, Scalar};
+use crate::ir::{Builtin, Expr, LocalId, Scalar};
 use crate::schedule::level::{Cells, DelayLine, PHASES, Row, Slab, store_signal_at};
 use lifting_dsl::Phase;
 
@@ -24,7 +24,7 @@ impl Walk<'_> {
             for round in &ahead.rounds {
                 self.with_pair(b, round.warps, |b| {
                     for (source, _, raw) in &round.sources[z.parity() as usize] {
-                        let first = front.first.clone() + row_of(round.index, source.row);
+                        let first = front.first + row_of(round.index, source.row);
                         self.see_whole(b, source, &Row::single(front.array, first), *raw);
                     }
                 });
@@ -35,12 +35,12 @@ impl Walk<'_> {
             line.scale_first(b, pair);
             line.lift(b, pair);
             let delay = plan.descent.delay as i32;
-            let done = b.let_("done", Scalar::I32, pair.clone() - delay);
+            let done = b.let_("done", Scalar::I32, pair - delay);
             PHASES.into_iter().for_each(|z| next(b, z));
             let put = |b: &mut Builder, z: Phase, cells: &Cells| {
                 b.part("put_rows", "Puts the finished rows of a plane into shared memory.", |b| {
                     let result = b.array("result", frame.lanes.held.arith.work, self.deep.columns);
-                    line.result(b, (z, &done.into()), delay, result);
+                    line.result(b, (z, done.into()), delay, result);
                     for round in &ahead.rounds {
                         self.with_pair(b, round.warps, |b| {
                             for phase in PHASES {
@@ -52,7 +52,7 @@ impl Walk<'_> {
                 });
             };
             let lift_columns = |b: &mut Builder, from: &Cells, to: &Cells| {
-                let first = Expr::from(self.first_row) + Expr::from(column.above);
+                let first = self.first_row + column.above;
                 let pairs = plan.shape.pairs as i32;
                 b.part("lift_column", "Lifts a thread's column of a plane.", |b| {
                     let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first, pairs));
@@ -72,7 +72,7 @@ impl Walk<'_> {
                     }
                 });
             };
-            b.if_(Expr::from(done).ge(self.first.into()), |b| match &self.cells[..] {
+            b.if_(done.ge(self.first), |b| match &self.cells[..] {
                 [one, two, three] => {
                     put(b, Phase::Even, one);
                     put(b, Phase::Odd, two);
@@ -87,7 +87,7 @@ impl Walk<'_> {
                     let parts = [one, two, three].map(|cells| cells.base.expect("every part has a base"));
                     let first = b.let_("part", Scalar::I32, parts[0]);
                     for (part, next) in parts.into_iter().zip([parts[1], parts[2], first]) {
-                        b.set(Place::Local(part), next);
+                        b.set(part, next);
                     }
                 }
                 cells => {
@@ -107,17 +107,17 @@ impl Walk<'_> {
     /// Computes the store positions of a warp's pair of rows of each plane.
     fn out_of_rows(&self, b: &mut Builder, first: i32, warps: i32) -> Out {
         let frame = &self.frame;
-        let pair = b.let_("row_pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
-        let done = b.let_("done_row", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair));
-        let plane = ((Expr::from(self.first) << 1) - self.deep.start(2)).max(0.into());
+        let pair = b.let_("row_pair", Scalar::I32, Builtin::ThreadY + first);
+        let done = b.let_("done_row", Scalar::I32, self.first_row + pair);
+        let plane = ((self.first << 1) - self.deep.start(2)).max(0);
         let mut cursor = |phase: Phase, x: LocalId, stores: Expr| {
-            let y = (Expr::from(done) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
-            let start = frame.index(0, y, Expr::from(x) - frame.lanes.held.start(0));
-            self.cursor(b, 0, stores, start, plane.clone())
+            let y = (done << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+            let start = frame.index(0, y, x - frame.lanes.held.start(0));
+            self.cursor(b, 0, stores, start, plane)
         };
         let exists = |phase: Phase| frame.lanes.held.exists(1, phase, done);
         let cursors = if frame.is_aligned() {
-            PHASES.map(|phase| cursor(phase, frame.lanes.x, exists(phase).and(frame.useful.into()))).into()
+            PHASES.map(|phase| cursor(phase, frame.lanes.x, exists(phase).and(frame.useful))).into()
         } else {
             // A later check decides which samples of the row are stored.
             vec![cursor(Phase::Even, frame.lanes.base, exists(Phase::Odd).or(exists(Phase::Even)))]
@@ -144,7 +144,7 @@ impl Walk<'_> {
                 for (phase, row) in PHASES.into_iter().zip(&rows) {
                     b.if_(self.frame.lanes.held.exists(1, phase, out.done), |b| {
                         let below = self.count(frame.pitches[0]) * self.count(phase.parity() as i32);
-                        let at = Expr::from(out.cursors[0]) + below;
+                        let at = out.cursors[0] + below;
                         cells.spread(b, frame, (cells.row(out.pair, phase), row), at, plan.results());
                     });
                 }

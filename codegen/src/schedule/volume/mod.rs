@@ -49,7 +49,7 @@ use super::shape::{check_range, unfit};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
-use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar};
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Scheme};
 use planes::Ahead;
@@ -264,8 +264,8 @@ impl Walk<'_> {
             // if these are the tile's last, the halo before the first ones wraps to there.
             let (groups, half) = (shape.columns as i32 / 2, 16 * shape.columns as i32);
             let first = self.plan.left as i32 * groups;
-            let of_kind = Expr::from(column.group).and((groups - 1).into()) * 32 + Expr::from(Builtin::ThreadX) + first;
-            let kind = (Expr::from(column.group) >> groups.ilog2() as i32) * half;
+            let of_kind = column.group.and(groups - 1) * 32 + Builtin::ThreadX + first;
+            let kind = (column.group >> groups.ilog2() as i32) * half;
             let last = Expr::from(half - 1);
             let is_full = first > 0 && self.plan.results()[1] == 2 * half;
             let of_kind = if is_full { of_kind.and(last) } else { of_kind.min(last) };
@@ -291,11 +291,7 @@ impl Walk<'_> {
 
     /// Runs `body` in the first `warps` warps, which have a pair in a round.
     fn with_pair(&self, b: &mut Builder, warps: i32, body: impl FnOnce(&mut Builder)) {
-        if warps == self.plan.shape.warps as i32 {
-            body(b)
-        } else {
-            b.if_(Expr::from(Builtin::ThreadY).lt(warps.into()), body)
-        }
+        if warps == self.plan.shape.warps as i32 { body(b) } else { b.if_(Builtin::ThreadY.lt(warps), body) }
     }
 
     /// The rounds in which warps take `pairs` row pairs: the first pair of each, and its number of busy warps.
@@ -330,12 +326,12 @@ impl Walk<'_> {
     /// Whether a thread stores at a cursor.
     fn stores(&self, cursor: LocalId) -> Expr {
         let least = if self.plan.shape.aligned { 0.into() } else { Expr::i64(i64::MIN / 4) };
-        Expr::from(cursor).ge(least)
+        cursor.ge(least)
     }
 
     /// Moves to the next plane.
     fn advance(&self, b: &mut Builder, array: usize, cursor: LocalId) {
-        b.set(Place::Local(cursor), Expr::from(cursor) + self.count(self.planes[array]));
+        b.set(cursor, cursor + self.count(self.planes[array]));
     }
 
     /// Walks along the chunk. `step` handles a pair of planes, and starts loading the next plane of each phase once
@@ -344,7 +340,7 @@ impl Walk<'_> {
         &self,
         b: &mut Builder,
         ahead: &Ahead,
-        step: impl FnOnce(&mut Builder, &Expr, &dyn Fn(&mut Builder, Phase)),
+        step: impl FnOnce(&mut Builder, Expr, &dyn Fn(&mut Builder, Phase)),
     ) {
         let (from, to) = self.range;
         let request = |b: &mut Builder, z: Phase, pair: Expr, is_first: bool| {
@@ -357,11 +353,11 @@ impl Walk<'_> {
         }
         b.for_("pair", from, to, 1, |b, pair| {
             let next = |b: &mut Builder, z: Phase| {
-                let next = pair.clone() + 1;
+                let next = pair + 1;
                 b.comment("request the next plane");
-                b.if_(next.clone().lt(to.into()), |b| request(b, z, next, false));
+                b.if_(next.lt(to), |b| request(b, z, next, false));
             };
-            step(b, &pair, &next);
+            step(b, pair, &next);
         });
     }
 }
@@ -394,20 +390,20 @@ fn write(plan: &Fit, scheme: &Scheme) -> Kernel {
         Direction::Inverse => 2 * shape.columns * (plan.held_pairs() as u32).div_ceil(shape.warps),
     };
     let deep = plan.held_along_z(&params, line);
-    let chunk = || Expr::from(params.chunk);
+    let chunk = || params.chunk;
     let pairs_z = (deep.end(2) + 1) >> 1;
-    let chunks = (pairs_z.clone() + chunk() - 1) / chunk();
+    let chunks = (pairs_z + chunk() - 1) / chunk();
     // The last chunk of an axis may be short: the last chunks of all volumes come last.
-    let part = b.let_("part", Scalar::I32, Expr::from(Builtin::BlockZ) / Expr::from(params.batch));
-    let volume = Expr::from(Builtin::BlockZ) - Expr::from(part) * Expr::from(params.batch);
+    let part = b.let_("part", Scalar::I32, Builtin::BlockZ / params.batch);
+    let volume = Builtin::BlockZ - part * params.batch;
     let volume = b.let_("volume", Scalar::I32, volume);
-    let first = b.let_("first_pair", Scalar::I32, Expr::from(part) * chunk());
-    let stop = (Expr::from(first) + chunk()).min(pairs_z);
-    let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - plan.descent.above as i32);
+    let first = b.let_("first_pair", Scalar::I32, part * chunk());
+    let stop = (first + chunk()).min(pairs_z);
+    let from = b.let_("from_pair", Scalar::I32, first - plan.descent.above as i32);
     let to = b.let_("to_pair", Scalar::I32, stop + plan.descent.delay as i32);
-    let first_row = b.let_("first_row_pair", Scalar::I32, Expr::from(Builtin::BlockY) * plan.row_pairs());
+    let first_row = b.let_("first_row_pair", Scalar::I32, Builtin::BlockY * plan.row_pairs());
     let takes = if shape.aligned { RowAlignment::Whole } else { RowAlignment::Any };
-    let frame = Frame::of_tile(b, (options, &params), held, takes, (plan.left, plan.useful), &volume.into());
+    let frame = Frame::of_tile(b, (options, &params), held, takes, (plan.left, plan.useful), volume.into());
     let planes = params.narrow_planes(b);
     let c = shape.columns as i32;
     let rows = plan.cells_rows();
@@ -431,11 +427,7 @@ fn write(plan: &Fit, scheme: &Scheme) -> Kernel {
         Direction::Inverse => walk.inverse(b),
     }
     let tiles = |end: Expr, size: i32| (end + (size - 1)) / size;
-    let grid = [
-        tiles(end_x, plan.columns() as i32),
-        tiles((end_y + 1) >> 1, plan.row_pairs()),
-        chunks * Expr::from(params.batch),
-    ];
+    let grid = [tiles(end_x, plan.columns() as i32), tiles((end_y + 1) >> 1, plan.row_pairs()), chunks * params.batch];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = shape.min_blocks.max(1);
     kernel

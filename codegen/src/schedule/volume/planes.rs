@@ -53,8 +53,8 @@ impl Walk<'_> {
         };
         let before = plan.halo.pairs_before() as i32;
         let rounds = self.rounds(plan.held_pairs()).enumerate().map(|(index, (first, warps))| {
-            let pair = b.let_("pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
-            let row = b.let_("front", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair) - before);
+            let pair = b.let_("pair", Scalar::I32, Builtin::ThreadY + first);
+            let row = b.let_("front", Scalar::I32, self.first_row + pair - before);
             let sources = PHASES.map(|z| {
                 let of_plane = Source::of_plane(frame, z).into_iter();
                 of_plane
@@ -91,25 +91,24 @@ impl Walk<'_> {
         if is_first {
             self.find(b, planes, z, pair);
         } else {
-            let follows =
-                (pair.clone().gt(self.deep.first_index(2, z))).and(pair.clone().le(self.deep.last_index(2, z)));
+            let follows = (pair.gt(self.deep.first_index(2, z))).and(pair.le(self.deep.last_index(2, z)));
             let apart = if frame.options.direction == Direction::Forward { 2 } else { 1 };
             b.if_else(
                 follows,
                 |b| {
                     for &(array, at) in planes {
                         let step = self.count(self.planes[array]) * self.count(apart);
-                        b.set(Place::Local(at), Expr::from(at) + step);
+                        b.set(at, at + step);
                     }
                 },
-                |b| self.find(b, planes, z, pair.clone()),
+                |b| self.find(b, planes, z, pair),
             );
         }
         for round in &ahead.rounds {
             self.with_pair(b, round.warps, |b| {
                 let at = |(source, start, raw): &(Source, LocalId, LocalId)| {
                     let (_, plane) = planes.iter().find(|plane| plane.0 == source.array()).expect("it is read");
-                    (Expr::from(*plane) + self.count(*start), *raw)
+                    (*plane + self.count(*start), *raw)
                 };
                 let sources = &round.sources[z.parity() as usize];
                 let each = |b: &mut Builder, load: &dyn Fn(&mut Builder, &Source, LocalId, Expr)| {
@@ -124,8 +123,8 @@ impl Walk<'_> {
                 match &ahead.by_columns {
                     None => at_once(b),
                     Some((vectors, served)) => b.if_else(*vectors, at_once, |b| {
-                        let columns: Vec<Expr> = served.iter().map(|id| Expr::from(*id)).collect();
-                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, (raw, 0.into()), &at, &columns));
+                        let columns: Vec<Expr> = served.iter().map(|&id| id.into()).collect();
+                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, (raw, 0.into()), at, &columns));
                     }),
                 }
             });
@@ -156,8 +155,8 @@ impl Walk<'_> {
         let samples = source.raw(b, &self.frame);
         source.fetch(b, &self.frame, samples, at);
         for i in 0..self.samples_of_a_lane() as i32 / 2 {
-            let [low, high] = [2 * i, 2 * i + 1].map(|e| Expr::Elem(samples, Box::new(e.into())));
-            b.set(Place::Elem(raw, i.into()), word(&low, &high).cast(Scalar::I32));
+            let [low, high] = [2 * i, 2 * i + 1].map(|e| samples.at(e));
+            b.set(Place::Elem(raw, i.into()), word(low, high).cast(Scalar::I32));
         }
     }
 
@@ -177,20 +176,20 @@ impl Walk<'_> {
         let deep = &self.deep;
         let k = b.let_("plane", Scalar::I32, pair);
         if deep.border != Border::Untouched {
-            let outside = Expr::from(k).lt(deep.first_index(2, z)).or(Expr::from(k).gt(deep.last_index(2, z)));
+            let outside = k.lt(deep.first_index(2, z)).or(k.gt(deep.last_index(2, z)));
             b.if_(outside, |b| {
                 let served = deep.serve(2, z, k.into());
-                b.set(Place::Local(k), served);
+                b.set(k, served);
             });
         }
         let plane = match self.frame.options.direction {
-            Direction::Forward => (Expr::from(k) << 1) + z.parity() as i32 - deep.start(2),
+            Direction::Forward => (k << 1) + z.parity() as i32 - deep.start(2),
             Direction::Inverse => deep.in_band(2, z, k.into()),
         };
-        b.set(Place::Local(k), plane);
+        b.set(k, plane);
         for &(array, at) in planes {
             let start = self.count(self.frame.offsets[array]) + self.plane_start(array, k.into());
-            b.set(Place::Local(at), start);
+            b.set(at, start);
         }
     }
 }

@@ -30,15 +30,15 @@ pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let shifts = shape.takes == RowAlignment::Any || plan.gives + plan.has > 0;
     let before = if shifts { shape.columns as i32 } else { 0 };
     let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), before);
-    let pairs_y = (end_y.clone() + 1) >> 1;
+    let pairs_y = (end_y + 1) >> 1;
     // The warps of a block lie below one another, so rows that two of them read are in their multiprocessor's cache.
-    let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
+    let warp = Builtin::BlockY * shape.warps as i32 + Builtin::ThreadY;
     let pitches = params.narrow_pitches(b);
     let (warps, pairs) = (shape.warps as i32, plan.pairs as i32);
     let steps = (&plan.axis, &plan.halo);
     let first = b.let_("first_pair", Scalar::I32, warp * pairs);
-    b.if_(Expr::from(first).lt(pairs_y.clone()), |b| {
-        let offsets = params.offsets(b, &Builtin::BlockZ.into());
+    b.if_(first.lt(pairs_y), |b| {
+        let offsets = params.offsets(b, Builtin::BlockZ.into());
         let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
         let [loaded, stored] = shape.forms(options.direction);
         let slab = Slab::declare_as(b, "block", &frame.lanes.held, steps, (first.into(), pairs), loaded);
@@ -70,7 +70,7 @@ impl Tile<'_> {
             let across = Across { lanes, axis: slab.axis };
             b.unrolled("row", from, to, 1, |b, k| {
                 for phase in PHASES {
-                    let row = slab.row(phase, k.clone());
+                    let row = slab.row(phase, k);
                     if row.form == Form::Single {
                         across.lift(b, &row);
                         continue;
@@ -80,7 +80,7 @@ impl Tile<'_> {
                         let pairs = Row { array, first: 0.into(), form: Form::ByPhase(columns) };
                         pairs.copy(b, &row, columns);
                         across.lift(b, &pairs);
-                        done.slab.row(phase, k.clone()).copy(b, &pairs, columns);
+                        done.slab.row(phase, k).copy(b, &pairs, columns);
                     });
                 }
             });
@@ -122,7 +122,7 @@ impl Tile<'_> {
         let mut runs: Vec<Runs> = Vec::new();
         for sink in sinks {
             let shared = runs.first().filter(|_| sink.columns.is_none()).copied();
-            let these = || Runs::from(b, self.frame, sink, sink.row_of(self.frame, pair.clone()));
+            let these = || Runs::from(b, self.frame, sink, sink.row_of(self.frame, pair));
             runs.push(shared.unwrap_or_else(these));
         }
         runs

@@ -48,12 +48,12 @@ impl Tile<'_> {
         let room = |b: &mut Builder| -> Vec<LocalId> {
             sources.iter().map(|source| source.raw_rows(b, frame, height)).collect()
         };
-        let place = |source: &Source, raw: LocalId, k: &Expr| Place::Elem(raw, k.clone() * source.samples(frame));
-        let see = |b: &mut Builder, source: &Source, raw: LocalId, shift: &dyn Fn(&mut Builder, &Expr) -> LocalId| {
+        let place = |source: &Source, raw: LocalId, k: Expr| Place::Elem(raw, k * source.samples(frame));
+        let see = |b: &mut Builder, source: &Source, raw: LocalId, shift: &dyn Fn(&mut Builder, Expr) -> LocalId| {
             let all = |b: &mut Builder, is_shifted: bool| {
                 b.unrolled("row", 0, height, 1, |b, k| {
-                    let shift = is_shifted.then(|| shift(b, &k));
-                    let row = slab.row(source.row, k.clone());
+                    let shift = is_shifted.then(|| shift(b, k));
+                    let row = slab.row(source.row, k);
                     source.see_row(b, frame, &row, (raw, k * source.samples(frame)), shift);
                 });
             };
@@ -74,28 +74,26 @@ impl Tile<'_> {
                 b.unrolled("row", 0, height, 1, |b, k| {
                     for ((source, raw), shifts) in all() {
                         b.part(REQUEST_ROW.0, REQUEST_ROW.1, |b| {
-                            let row = source.served_row(b, frame, Expr::from(slab.front) + k.clone());
+                            let row = source.served_row(b, frame, slab.front + k);
                             let runs = Runs::from(b, frame, &source.sink(), row);
-                            source.fetch_vector(b, frame, runs.first_vector().into(), place(source, *raw, &k));
-                            b.set(Place::Elem(*shifts, k.clone()), runs.first_shift());
+                            source.fetch_vector(b, frame, runs.first_vector().into(), place(source, *raw, k));
+                            b.set(Place::Elem(*shifts, k), runs.first_shift());
                         });
                     }
                 });
                 for ((source, raw), shifts) in all() {
-                    see(b, source, *raw, &|b, k| {
-                        b.let_("shift", Scalar::I32, Expr::Elem(*shifts, Box::new(k.clone())))
-                    });
+                    see(b, source, *raw, &|b, k| b.let_("shift", Scalar::I32, shifts.at(k)));
                 }
             },
             |b| {
                 let (room, sinks) = (room(b), sources.iter().map(Source::sink).collect::<Vec<Sink>>());
                 let runs = self.runs(b, &sinks, slab.front.into());
                 let all = || sources.iter().zip(&room).zip(&runs);
-                let below = |source: &Source, k: &Expr| source.sink().below(k);
+                let below = |source: &Source, k: Expr| source.sink().below(k);
                 b.unrolled("row", 0, height, 1, |b, k| {
                     for ((source, raw), runs) in all() {
-                        let index = runs.vector(frame, below(source, &k));
-                        source.fetch_vector(b, frame, index, place(source, *raw, &k));
+                        let index = runs.vector(frame, below(source, k));
+                        source.fetch_vector(b, frame, index, place(source, *raw, k));
                     }
                 });
                 for ((source, raw), runs) in all() {
@@ -109,7 +107,7 @@ impl Tile<'_> {
     fn each_row(&self, b: &mut Builder, body: &dyn Fn(&mut Builder, Expr, &Source)) {
         b.unrolled("row", 0, self.slab.height(), 1, |b, k| {
             for source in Source::all(self.frame) {
-                body(b, k.clone(), &source);
+                body(b, k, &source);
             }
         });
     }
@@ -135,7 +133,7 @@ impl Tile<'_> {
                     if frame.options.direction == Direction::Forward {
                         return self.each_row(b, &|b, k, source| {
                             b.part("load_served_row", "Loads the row that the border rule finds for a row.", |b| {
-                                let start = start(b, source, k.clone());
+                                let start = start(b, source, k);
                                 source.vector_from(b, frame, &slab.row(source.row, k), start, x);
                             });
                         });
@@ -164,9 +162,9 @@ impl Tile<'_> {
             b.unrolled("row", 0, slab.height(), 1, |b, k| {
                 for (source, raw) in stage {
                     b.part(REQUEST_ROW.0, REQUEST_ROW.1, |b| {
-                        let start = start(b, source, k.clone());
-                        let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
-                        let place = Place::Elem(*raw, k.clone() * source.samples(frame));
+                        let start = start(b, source, k);
+                        let index = start + source.first(frame, x).cast(Scalar::I64);
+                        let place = Place::Elem(*raw, k * source.samples(frame));
                         source.fetch_vector(b, frame, index, place);
                     });
                 }
@@ -180,12 +178,12 @@ impl Tile<'_> {
     fn is_near(&self) -> Option<Expr> {
         let extends = matches!(self.frame.lanes.held.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
         (extends && self.plan.border != Border::Untouched)
-            .then(|| self.frame.lanes.held.length(1).gt((2 * self.slab.height()).into()))
+            .then(|| self.frame.lanes.held.length(1).gt(2 * self.slab.height()))
     }
 
     /// [`Tile::served_start`] for an image that [`Tile::is_near`].
     fn near_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
-        let position = ((Expr::from(self.slab.front) + k) << 1) + source.row.parity() as i32;
+        let position = ((self.slab.front + k) << 1) + source.row.parity() as i32;
         let served = Expr::from(self.frame.lanes.held.serve_near(b, position));
         let row = if source.columns.is_some() { self.frame.lanes.held.band_row(source.row, served) } else { served };
         b.let_("row_start", Scalar::I64, self.frame.index(source.array(), row, 0.into()))
@@ -199,7 +197,7 @@ impl Tile<'_> {
 
     /// Index of the first sample of the row that serves pair `k` of the block.
     fn served_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
-        let pair = self.frame.lanes.held.serve(1, source.row, Expr::from(self.slab.front) + k);
+        let pair = self.frame.lanes.held.serve(1, source.row, self.slab.front + k);
         source.row_start(b, self.frame, pair)
     }
 
@@ -213,12 +211,12 @@ impl Tile<'_> {
             let column = served_column(b, frame, c);
             b.set(Place::Elem(array, c.into()), column);
         }
-        let served: Vec<Expr> = (0..columns).map(|c| Expr::Elem(array, Box::new(c.into()))).collect();
+        let served: Vec<Expr> = (0..columns).map(|c| array.at(c)).collect();
         if slab.form != Form::Single {
             return self.gather_pairs(b, &served);
         }
         self.each_row(b, &|b, k, source| {
-            let start = self.served_start(b, source, k.clone());
+            let start = self.served_start(b, source, k);
             source.gather(b, frame, &slab.row(source.row, k), start, &served);
         });
     }
@@ -237,15 +235,15 @@ impl Tile<'_> {
         };
         for first in (0..slab.height()).step_by(height as usize) {
             let rows = height.min(slab.height() - first);
-            let front = b.let_("first", Scalar::I32, Expr::from(slab.front) + first);
+            let front = b.let_("first", Scalar::I32, slab.front + first);
             b.part("gather_rows", "Loads the samples that the border rule finds for some rows, one by one.", |b| {
                 let rooms = self.rooms(b, Source::all(frame), rows);
                 b.unrolled("row", 0, rows, 1, |b, k| {
                     for (source, raw) in &rooms {
-                        let pair = self.frame.lanes.held.serve(1, source.row, Expr::from(front) + k.clone());
+                        let pair = self.frame.lanes.held.serve(1, source.row, front + k);
                         let start = source.row_start(b, frame, pair);
-                        let room = k.clone() * source.samples(frame);
-                        source.fetch_each(b, frame, (*raw, room), &start.into(), served);
+                        let room = k * source.samples(frame);
+                        source.fetch_each(b, frame, (*raw, room), start.into(), served);
                     }
                 });
                 self.see(b, &rooms, first, rows);
@@ -267,8 +265,8 @@ impl Tile<'_> {
         let (frame, slab) = (self.frame, &self.slab);
         b.unrolled("row", 0, rows, 1, |b, k| {
             for (source, raw) in rooms {
-                let row = slab.row(source.row, k.clone() + first);
-                let room = k.clone() * source.samples(frame);
+                let row = slab.row(source.row, k + first);
+                let room = k * source.samples(frame);
                 source.see_row(b, frame, &row, (*raw, room), None);
             }
         });

@@ -12,18 +12,17 @@ use lifting_dsl::Phase;
 impl Tile<'_> {
     pub fn store(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
-        let first = || Expr::from(slab.front) + slab.first();
-        let ends = (first() + (slab.pairs - 1)).le(frame.lanes.held.last_index(1, Phase::Odd));
+        let first = slab.front + slab.first();
+        let ends = (first + (slab.pairs - 1)).le(frame.lanes.held.last_index(1, Phase::Odd));
         let inside = match self.plan.shape.is_even() {
             true => ends,
-            false => first().ge(frame.lanes.held.first_index(1, Phase::Even)).and(ends),
+            false => first.ge(frame.lanes.held.first_index(1, Phase::Even)).and(ends),
         };
         if self.plan.gives > 0 || frame.takes == RowAlignment::Any {
-            let inside = inside.and(!Expr::from(frame.lanes.at_border));
+            let inside = inside.and(!frame.lanes.at_border);
             return b.if_else(inside, |b| self.store_shifted(b), |b| self.store_owned(b));
         }
-        let inside =
-            if frame.takes == RowAlignment::Whole { inside } else { inside.and(!Expr::from(frame.lanes.at_border)) };
+        let inside = if frame.takes == RowAlignment::Whole { inside } else { inside.and(!frame.lanes.at_border) };
         b.if_(frame.useful, |b| {
             b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b));
         });
@@ -34,14 +33,14 @@ impl Tile<'_> {
     fn store_shifted(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let sinks = Sink::all(frame);
-        let runs = self.runs(b, &sinks, Expr::from(slab.front) + slab.first());
-        let row = |sink: &Sink, k: &Expr| slab.row(sink.row, k.clone() + slab.first());
+        let runs = self.runs(b, &sinks, slab.front + slab.first());
+        let row = |sink: &Sink, k: Expr| slab.row(sink.row, k + slab.first());
         for (sink, runs) in sinks.iter().zip(&runs) {
             let all = |b: &mut Builder| {
                 b.part("shift_rows", "Moves samples to the vectors that memory has, for all rows of a band.", |b| {
                     b.unrolled("row", 0, slab.pairs, 1, |b, k| {
-                        let shift = runs.shift(b, frame, sink.below(&k));
-                        sink.shift(b, frame, &row(sink, &k), shift);
+                        let shift = runs.shift(b, frame, sink.below(k));
+                        sink.shift(b, frame, &row(sink, k), shift);
                     });
                 });
             };
@@ -53,7 +52,7 @@ impl Tile<'_> {
         b.if_(frame.useful, |b| {
             b.unrolled("row", 0, slab.pairs, 1, |b, k| {
                 for (sink, runs) in sinks.iter().zip(&runs) {
-                    sink.store_vector(b, frame, &row(sink, &k), runs, sink.below(&k));
+                    sink.store_vector(b, frame, &row(sink, k), runs, sink.below(k));
                 }
             });
         });
@@ -65,29 +64,29 @@ impl Tile<'_> {
         let lanes = |n: i64| n as i32 * frame.lanes.held.columns();
         b.comment("at a border");
         b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
-            let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
+            let pair = b.let_("done", Scalar::I32, slab.front + k);
             for sink in Sink::all(frame) {
                 let columns = sink.columns(frame);
                 let exists = frame.lanes.held.exists(1, sink.row, pair);
-                let values = sink.values(frame, &slab.row(sink.row, k.clone()));
+                let values = sink.values(frame, &slab.row(sink.row, k));
                 let (pointer, cache) = sink.memory(frame);
                 let store = |b: &mut Builder| {
                     let row = sink.row_of(frame, pair.into());
                     let runs = Runs::from(b, frame, &sink, row);
-                    let shift = || Expr::from(runs.first_shift());
-                    let index = b.let_("out", Scalar::I64, Expr::from(runs.first_vector()) + shift().cast(Scalar::I64));
+                    let shift = Expr::from(runs.first_shift());
+                    let index = b.let_("out", Scalar::I64, Expr::from(runs.first_vector()) + shift.cast(Scalar::I64));
                     // In columns: an array has all of them or half.
-                    let earlier = shift() * (frame.lanes.held.columns() / columns.len() as i32);
-                    let first = Expr::from(frame.lanes.base) + lanes(self.plan.left) - earlier;
+                    let earlier = shift * (frame.lanes.held.columns() / columns.len() as i32);
+                    let first = frame.lanes.base + lanes(self.plan.left) - earlier;
                     let first = b.let_("first", Scalar::I32, first);
                     for (e, (c, value)) in columns.into_iter().zip(values).enumerate() {
                         // A band counts a block's own samples in pairs of columns.
                         let unit = if sink.columns.is_some() { c & !1 } else { c };
-                        let own = Expr::from(frame.lanes.x) + unit - Expr::from(first);
-                        let x = || Expr::from(frame.lanes.x) + c;
-                        let own = own.clone().ge(0.into()).and(own.lt(lanes(self.plan.useful).into()));
-                        b.if_(own.and(x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0)))), |b| {
-                            let at = Expr::from(index) + Expr::i64(e as i64);
+                        let own = frame.lanes.x + unit - first;
+                        let x = frame.lanes.x + c;
+                        let own = own.ge(0).and(own.lt(lanes(self.plan.useful)));
+                        b.if_(own.and(x.ge(frame.lanes.held.start(0)).and(x.lt(frame.lanes.held.end(0)))), |b| {
+                            let at = index + Expr::i64(e as i64);
                             b.store_wide(Space::Global(pointer), at, vec![frame.lanes.held.arith.narrow(value)], cache);
                         });
                     }
@@ -106,12 +105,12 @@ impl Tile<'_> {
     /// Stores all rows. They all exist and positions begin at 0.
     fn store_all(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
-        let first = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
+        let first = b.let_("done", Scalar::I32, slab.front + slab.first());
         let rows = (0..slab.pairs).map(|k| (k, slab.first() + k));
         match frame.options.direction {
             Direction::Forward => {
                 let starts = [1, 2].map(|array| {
-                    let index = frame.index(array, first.into(), Expr::from(frame.lanes.x) >> 1);
+                    let index = frame.index(array, first.into(), frame.lanes.x >> 1);
                     b.let_("out", Scalar::I64, index)
                 });
                 for (below, k) in rows {
@@ -124,7 +123,7 @@ impl Tile<'_> {
                 }
             }
             Direction::Inverse => {
-                let index = frame.index(0, Expr::from(first) << 1, frame.lanes.x.into());
+                let index = frame.index(0, first << 1, frame.lanes.x.into());
                 let start = b.let_("out", Scalar::I64, index);
                 for (below, k) in rows {
                     for phase in PHASES {
@@ -140,13 +139,13 @@ impl Tile<'_> {
     fn store_rows(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
-            let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
+            let pair = b.let_("done", Scalar::I32, slab.front + k);
             for phase in PHASES {
-                let ends = Expr::from(pair).le(frame.lanes.held.last_index(1, phase));
-                let starts = || Expr::from(pair).ge(frame.lanes.held.first_index(1, phase));
-                let inside = if self.plan.shape.is_even() { ends } else { starts().and(ends) };
-                let wanted = inside.and(frame.useful.into());
-                let row = slab.row(phase, k.clone());
+                let ends = pair.le(frame.lanes.held.last_index(1, phase));
+                let starts = pair.ge(frame.lanes.held.first_index(1, phase));
+                let inside = if self.plan.shape.is_even() { ends } else { starts.and(ends) };
+                let wanted = inside.and(frame.useful);
+                let row = slab.row(phase, k);
                 b.if_(wanted, |b| match frame.options.direction {
                     Direction::Forward => {
                         for columns in PHASES {
