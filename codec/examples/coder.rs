@@ -22,7 +22,7 @@ use lifting::{Device, Plan, Sample, catalogue};
 use lifting_codec::block::kernel::{
     AS_IT_IS, FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, launch, probabilities,
 };
-use lifting_codec::block::{Direction, Order, Passes, Shape, encode, raw_words};
+use lifting_codec::block::{BlockShape, Order, Passes, SignAxis, encode, raw_words};
 use lifting_codec::tables::Tables;
 use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image, decode};
 use lifting_codegen::ir::Scalar;
@@ -102,7 +102,7 @@ fn at_decibels(codec: CodecBuilder, image: &Image, wanted: f64) -> Result<CodecB
 /// Blocks of a picture's bands, with the indices of all coefficients.
 struct Blocks {
     indices: Vec<i32>,
-    places: Vec<(usize, usize, usize, Direction)>,
+    places: Vec<(usize, usize, usize, SignAxis)>,
 }
 
 fn coefficients<T: Sample + From<i16>>(
@@ -121,7 +121,7 @@ fn coefficients<T: Sample + From<i16>>(
             let row = row..row + band.shape[1];
             indices[row.clone()].iter_mut().zip(&samples[row]).for_each(|(to, c)| *to = index(at, *c));
         }
-        let direction = if band.high[..] == [true, false] { Direction::Horizontal } else { Direction::Vertical };
+        let direction = if band.high[..] == [true, false] { SignAxis::Horizontal } else { SignAxis::Vertical };
         for y in (0..band.shape[0]).step_by(64) {
             for x in (0..band.shape[1]).step_by(64) {
                 let (height, width) = (64.min(band.shape[0] - y), 64.min(band.shape[1] - x));
@@ -166,10 +166,10 @@ fn coder(device: &Device, what: &str, order: Order, side: usize, blocks: &Blocks
     let tables = Tables::built_in();
     // SAFETY: tasks stay within the arrays below.
     let kernels = unsafe { Kernels::new(device, vec![chooser(order), encoder(order), gatherer(), decoder(order)]) }?;
-    let shape = |&(_, height, width, direction): &_| Shape { height, width, direction, order };
-    let room = raw_words(Shape { height: 64, width: 64, direction: Direction::Vertical, order }, MOST_PLANES);
+    let shape = |&(_, height, width, direction): &_| BlockShape { height, width, direction, order };
+    let room = raw_words(BlockShape { height: 64, width: 64, direction: SignAxis::Vertical, order }, MOST_PLANES);
     let count = blocks.places.len();
-    let task = |(i, place): (usize, &(usize, usize, usize, Direction)), first, words, planes| {
+    let task = |(i, place): (usize, &(usize, usize, usize, SignAxis)), first, words, planes| {
         Task { start: place.0, shape: shape(place), first, words, planes }.fields().ok_or_else(|| format!("block {i}"))
     };
     let mut fields = Vec::new();
@@ -241,7 +241,7 @@ fn coder(device: &Device, what: &str, order: Order, side: usize, blocks: &Blocks
 fn compare(
     blocks: &Blocks,
     side: usize,
-    shape: &(impl Fn(&(usize, usize, usize, Direction)) -> Shape + Sync),
+    shape: &(impl Fn(&(usize, usize, usize, SignAxis)) -> BlockShape + Sync),
     tables: &Tables,
     payload: &[i16],
 ) {
@@ -253,7 +253,7 @@ fn compare(
             .into_iter()
             .map(|places| {
                 scope.spawn(move || {
-                    let block = |place: &(usize, usize, usize, Direction)| {
+                    let block = |place: &(usize, usize, usize, SignAxis)| {
                         let rows = (0..place.1).flat_map(|y| &blocks.indices[place.0 + y * side..][..place.2]);
                         let encoded = encode(shape(place), &rows.copied().collect::<Vec<_>>(), tables);
                         assert!(encoded.planes <= MOST_PLANES);

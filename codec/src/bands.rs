@@ -1,6 +1,6 @@
 //! Band layout of a picture's components, and their codeblocks in stream order.
 
-use crate::block::{Direction, Order, Shape};
+use crate::block::{BlockShape, Order, SignAxis};
 use lifting::{Plan, Sample};
 
 /// Band of a component, within a tile.
@@ -22,7 +22,7 @@ pub struct Band {
 
 /// Codeblock: its band, and its place in the component's coefficients.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct BlockPlace {
     /// Index of the component.
     pub component: usize,
     /// Index of the band.
@@ -32,7 +32,7 @@ pub struct Place {
     /// Distance between rows, in coefficients.
     pub stride: usize,
     /// Size and coding order.
-    pub shape: Shape,
+    pub shape: BlockShape,
 }
 
 /// Tiles of a plan of two axes, whose bands are computed when they are asked for: a short stream may claim millions of
@@ -96,20 +96,20 @@ impl Tiles {
 }
 
 /// Codeblocks of one resolution of a tile: component by component, band by band, row by row.
-pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize; 2], order: Order) -> Vec<Place> {
+pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize; 2], order: Order) -> Vec<BlockPlace> {
     let mut places = Vec::new();
     for component in 0..components {
         for (index, band) in bands.iter().enumerate().filter(|(_, band)| band.resolution == resolution) {
-            let direction = if band.high == [true, false] { Direction::Horizontal } else { Direction::Vertical };
+            let direction = if band.high == [true, false] { SignAxis::Horizontal } else { SignAxis::Vertical };
             for y in (0..band.shape[0]).step_by(block[0]) {
                 for x in (0..band.shape[1]).step_by(block[1]) {
                     let (height, width) = (block[0].min(band.shape[0] - y), block[1].min(band.shape[1] - x));
-                    places.push(Place {
+                    places.push(BlockPlace {
                         component,
                         band: index,
                         start: band.start + y * band.stride + x,
                         stride: band.stride,
-                        shape: Shape { height, width, direction, order },
+                        shape: BlockShape { height, width, direction, order },
                     });
                 }
             }
@@ -118,7 +118,7 @@ pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize;
     places
 }
 
-impl Place {
+impl BlockPlace {
     /// Copies the block's coefficients, row by row, out of a component's.
     pub fn gather<T: Copy>(&self, from: &[T]) -> Vec<T> {
         let mut block = Vec::with_capacity(self.shape.samples());

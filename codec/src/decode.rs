@@ -1,6 +1,6 @@
 //! Decoder: streams to pictures.
 
-use crate::bands::{Place, places};
+use crate::bands::{BlockPlace, places};
 use crate::block::{self, BlockError, Decoded};
 use crate::budget;
 use crate::device::{BlockCoder, DeviceDecoder};
@@ -68,7 +68,7 @@ pub struct PacketInfo {
 /// Codeblocks of a tile at one resolution, and the state of each after the packets read.
 struct Part<'a> {
     tile: usize,
-    places: Vec<Place>,
+    places: Vec<BlockPlace>,
     blocks: Vec<Held<'a>>,
 }
 
@@ -282,10 +282,10 @@ impl<'a> Decoder<'a> {
         let Header { components, levels, .. } = self.header;
         let transform = self.transform::<T>(window, &self.device)?;
         let (parts, complete) = self.walk(&transform, window, levels - level, self.layers, |_, _, _| {})?;
-        let mut blocks: Vec<(&Place, &Held<'_>)> = Vec::new();
+        let mut blocks: Vec<(&BlockPlace, &Held<'_>)> = Vec::new();
         for Part { tile, places, blocks: held } in &parts {
             let bands = self.region.map(|_| transform.tiles.bands(*tile));
-            let needs = |place: &Place| match &bands {
+            let needs = |place: &BlockPlace| match &bands {
                 Some(bands) => window.needs(&self.header.scheme, *tile, &bands[place.band], place, level),
                 None => true,
             };
@@ -315,7 +315,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Dequantises a block and writes its coefficients to their places.
-    fn scatter<T: Lane>(&self, place: &Place, decoded: &Decoded, plane: &mut [T]) {
+    fn scatter<T: Lane>(&self, place: &BlockPlace, decoded: &Decoded, plane: &mut [T]) {
         let Decoded { magnitudes, negative, unknown } = decoded;
         let quantiser = self.header.quantiser(place.component, place.band);
         let values = magnitudes.iter().zip(negative);
@@ -334,7 +334,7 @@ impl<'a> Decoder<'a> {
         &self,
         coder: &BlockCoder,
         transform: &Transform<T>,
-        blocks: &[(&Place, &Held<'_>)],
+        blocks: &[(&BlockPlace, &Held<'_>)],
         level: u32,
         each: usize,
     ) -> Result<Option<Vec<Vec<T>>>, CodecError> {
@@ -361,7 +361,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes one block.
-    fn block(&self, place: &Place, held: &Held<'_>) -> Result<Decoded, BlockError> {
+    fn block(&self, place: &BlockPlace, held: &Held<'_>) -> Result<Decoded, BlockError> {
         let words: Vec<u16> = held.words().collect();
         block::decode(place.shape, held.planes, held.mode, &words, held.complete, self.header.tables())
     }

@@ -1,6 +1,6 @@
 //! Encoder: pictures to streams.
 
-use crate::bands::{Band, Place, places};
+use crate::bands::{Band, BlockPlace, places};
 use crate::block::{self, Order, Passes};
 use crate::budget;
 use crate::colour::Colour;
@@ -359,7 +359,7 @@ impl Codec {
     }
 
     /// Codeblocks of each packet of a layer.
-    pub(crate) fn places(&self, tiles: &[Vec<Band>], components: usize) -> Vec<Vec<Place>> {
+    pub(crate) fn places(&self, tiles: &[Vec<Band>], components: usize) -> Vec<Vec<BlockPlace>> {
         places_of_packets(tiles, components, self.levels, self.block, self.order)
     }
 
@@ -394,7 +394,7 @@ pub(crate) fn places_of_packets(
     levels: u32,
     block: [usize; 2],
     order: Order,
-) -> Vec<Vec<Place>> {
+) -> Vec<Vec<BlockPlace>> {
     let of = |id: PacketId| places(&tiles[id.tile], components, id.resolution, block, order);
     PacketId::all(1, levels, tiles.len()).map(of).collect()
 }

@@ -1,6 +1,6 @@
 //! Encoding of one picture on the processor.
 
-use crate::bands::{Band, Place};
+use crate::bands::{Band, BlockPlace};
 use crate::block::{self, Encoded, Prefix};
 use crate::budget;
 use crate::encode::{Codec, Target};
@@ -74,7 +74,7 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     /// Codeblocks of each packet of a layer.
-    fn places(&self) -> Vec<Vec<Place>> {
+    fn places(&self) -> Vec<Vec<BlockPlace>> {
         self.codec.places(&self.tiles, self.image.components)
     }
 
@@ -227,10 +227,10 @@ impl<'a, T: Lane> Job<'a, T> {
         &self,
         quantised: &Quantised<'_>,
         header: &Header,
-        places: &[Place],
+        places: &[BlockPlace],
     ) -> Result<(Vec<Encoded>, Vec<Vec<usize>>), CodecError> {
         let tables = header.tables();
-        let indices = |place: &Place| place.gather(&quantised.indices[place.component]);
+        let indices = |place: &BlockPlace| place.gather(&quantised.indices[place.component]);
         if header.layers == 1 {
             let on_device = match &self.codec.coder {
                 Some(coder) => coder.encode(&quantised.indices, places, tables)?,

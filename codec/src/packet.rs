@@ -1,6 +1,6 @@
 //! Packets: the index of a tile's blocks at one resolution and layer, then their words. `docs/format.md` defines them.
 
-use crate::bands::Place;
+use crate::bands::BlockPlace;
 use crate::block::{Encoded, MAX_PLANES, Mode, raw_words};
 use crate::error::CodecError;
 use crate::header::CHECKSUM;
@@ -183,7 +183,7 @@ pub fn length(stream: &[u8]) -> Option<usize> {
 /// If a checksum does not match, or the index is invalid.
 pub fn read<'a>(
     stream: &'a [u8],
-    places: &[Place],
+    places: &[BlockPlace],
     blocks: &mut Vec<Held<'a>>,
     id: PacketId,
     seed: u64,
@@ -256,7 +256,7 @@ fn number(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Index entry of a block, and its length; `None` if the bytes end within it.
-fn entry(bytes: &[u8], place: &Place, held: Option<&Held<'_>>) -> Result<Option<(Entry, usize)>, String> {
+fn entry(bytes: &[u8], place: &BlockPlace, held: Option<&Held<'_>>) -> Result<Option<(Entry, usize)>, String> {
     let too_many = |words: usize, most: usize| format!("a block has {words} words: at most {most} are allowed");
     if held.is_some_and(|held| held.said) {
         return Ok(Some((Entry::Nothing, 0)));

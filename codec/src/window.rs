@@ -1,6 +1,6 @@
 //! Decoding windows: the tiles of a region, and the coefficients that it needs of them.
 
-use crate::bands::{Band, Place};
+use crate::bands::{Band, BlockPlace};
 use crate::error::CodecError;
 use crate::header::Header;
 use lifting::Scheme;
@@ -83,7 +83,7 @@ impl Window {
     }
 
     /// Whether the wanted part of a tile at a level depends on this codeblock.
-    pub fn needs(&self, scheme: &Scheme, tile: usize, band: &Band, place: &Place, level: u32) -> bool {
+    pub fn needs(&self, scheme: &Scheme, tile: usize, band: &Band, place: &BlockPlace, level: u32) -> bool {
         let number = [tile / self.tiles[1].len(), tile % self.tiles[1].len()];
         let first = place.start - band.start;
         let (at, size) = ([first / band.stride, first % band.stride], [place.shape.height, place.shape.width]);

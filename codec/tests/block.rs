@@ -1,18 +1,18 @@
 //! Round trips of blocks, and robustness of the decoder against any words.
 
 use lifting_codec::block::{
-    Counts, Direction, Encoded, MAX_SIDE, Mode, Order, Passes, Prefix, Shape, decode, decode_sequentially, encode,
+    BlockShape, Counts, Encoded, MAX_SIDE, Mode, Order, Passes, Prefix, SignAxis, decode, decode_sequentially, encode,
     encode_sequentially, encode_with, encode_with_prefixes,
 };
 use lifting_codec::tables::{TABLE_BYTES, Table, Tables};
 use proptest::prelude::*;
 
-fn shapes() -> impl Strategy<Value = Shape> {
+fn shapes() -> impl Strategy<Value = BlockShape> {
     let passes = prop_oneof![Just(Passes::Two), Just(Passes::Three)];
-    let direction = prop_oneof![Just(Direction::Vertical), Just(Direction::Horizontal)];
+    let direction = prop_oneof![Just(SignAxis::Vertical), Just(SignAxis::Horizontal)];
     let sides = prop_oneof![Just((64, 64)), (1..=MAX_SIDE, 1..=MAX_SIDE)];
     let fast = prop_oneof![Just(0), 0..=32u32];
-    (sides, direction, passes, fast).prop_map(|((height, width), direction, passes, fast)| Shape {
+    (sides, direction, passes, fast).prop_map(|((height, width), direction, passes, fast)| BlockShape {
         height,
         width,
         direction,
@@ -26,7 +26,7 @@ fn zeros_take_no_words() {
     let tables = Tables::built_in();
     for (height, width) in [(1, 1), (3, 5), (64, 64)] {
         for passes in [Passes::Two, Passes::Three] {
-            let shape = Shape { height, width, direction: Direction::Vertical, order: passes.into() };
+            let shape = BlockShape { height, width, direction: SignAxis::Vertical, order: passes.into() };
             let zeros = vec![0; shape.samples()];
             for sharing in 0..=5 {
                 let encoded = encode_with(shape, &zeros, 1, sharing, &tables[1]);
@@ -49,7 +49,7 @@ fn coefficients(samples: usize) -> impl Strategy<Value = Vec<i32>> {
     prop_oneof![2 => sparse, 4 => laplacian, 1 => any, 1 => extreme]
 }
 
-fn blocks() -> impl Strategy<Value = (Shape, Vec<i32>)> {
+fn blocks() -> impl Strategy<Value = (BlockShape, Vec<i32>)> {
     shapes().prop_flat_map(|shape| (Just(shape), coefficients(shape.samples())))
 }
 
@@ -63,7 +63,7 @@ fn tables() -> impl Strategy<Value = Tables> {
     prop::collection::vec(1u8..=127, 3 * TABLE_BYTES).prop_map(|bytes| Tables::from_bytes(&bytes).unwrap())
 }
 
-fn decoded(shape: Shape, encoded: &Encoded, tables: &Tables) -> Vec<i32> {
+fn decoded(shape: BlockShape, encoded: &Encoded, tables: &Tables) -> Vec<i32> {
     let Encoded { planes, mode, words } = encoded;
     let decoded = decode(shape, *planes, *mode, words, true, tables).unwrap();
     assert!(decoded.unknown.iter().all(|n| *n == 0));
@@ -167,7 +167,7 @@ fn every_size_round_trips() {
     for height in 1..=MAX_SIDE {
         for width in 1..=MAX_SIDE {
             let passes = if (height + width) % 2 == 0 { Passes::Two } else { Passes::Three };
-            let shape = Shape { height, width, direction: Direction::Horizontal, order: passes.into() };
+            let shape = BlockShape { height, width, direction: SignAxis::Horizontal, order: passes.into() };
             let value = |i: usize| ((i * i * 7919 + i * 31) % 61) as i32 - 30;
             let coefficients: Vec<i32> = (0..shape.samples()).map(|i| value(i) / (1 + (i % 13) as i32)).collect();
             assert_eq!(decoded(shape, &encode(shape, &coefficients, tables), tables), coefficients, "{height}×{width}");
@@ -177,7 +177,7 @@ fn every_size_round_trips() {
 
 #[test]
 fn nothing_takes_no_words() {
-    let shape = Shape { height: 64, width: 64, direction: Direction::Vertical, order: Passes::Two.into() };
+    let shape = BlockShape { height: 64, width: 64, direction: SignAxis::Vertical, order: Passes::Two.into() };
     let encoded = encode(shape, &[0; 4096], Tables::built_in());
     assert_eq!((encoded.planes, encoded.words.len()), (0, 0));
     assert_eq!(decoded(shape, &encoded, Tables::built_in()), vec![0; 4096]);
@@ -187,7 +187,7 @@ fn nothing_takes_no_words() {
 #[test]
 fn even_symbols_take_a_bit_each() {
     let tables = Tables::new(vec![Table::EVEN]).unwrap();
-    let shape = Shape { height: 64, width: 2, direction: Direction::Vertical, order: Passes::Two.into() };
+    let shape = BlockShape { height: 64, width: 2, direction: SignAxis::Vertical, order: Passes::Two.into() };
     // Three planes of at most 128 significance symbols: 7 is significant in the first, then refined.
     let coefficients = vec![7; 128];
     let encoded = encode_with(shape, &coefficients, 0, 0, &tables[0]);
@@ -203,7 +203,7 @@ fn even_symbols_take_a_bit_each() {
 fn prefix_errors_are_accurate() {
     let tables = Tables::built_in();
     for (passes, scale) in [(Passes::Two, 300.0), (Passes::Three, 40.0), (Passes::Three, 4.0)] {
-        let shape = Shape { height: 64, width: 61, direction: Direction::Vertical, order: passes.into() };
+        let shape = BlockShape { height: 64, width: 61, direction: SignAxis::Vertical, order: passes.into() };
         let value = |i: usize| ((i * 7919 + i * i * 31) % 1009) as f64 / 504.0 - 1.0;
         let coefficients: Vec<i32> = (0..shape.samples()).map(|i| (value(i).powi(5) * scale) as i32).collect();
         let (encoded, prefixes) = encode_with_prefixes(shape, &coefficients, tables);

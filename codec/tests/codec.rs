@@ -407,11 +407,11 @@ fn a_constant_picture_reaches_any_psnr() {
 /// Squared errors of blocks with indices of 31 bits have more than 64 bits.
 #[test]
 fn layers_of_the_largest_indices_are_ranked() {
-    use lifting_codec::block::{Shape, encode_with_prefixes};
-    let shape = Shape {
+    use lifting_codec::block::{BlockShape, encode_with_prefixes};
+    let shape = BlockShape {
         height: 64,
         width: 64,
-        direction: lifting_codec::block::Direction::Vertical,
+        direction: lifting_codec::block::SignAxis::Vertical,
         order: Passes::Two.into(),
     };
     let (_, prefixes) = encode_with_prefixes(shape, &vec![i32::MAX; 4096], lifting_codec::tables::Tables::built_in());

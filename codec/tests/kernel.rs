@@ -6,7 +6,9 @@ use lifting::{Device, catalogue};
 use lifting_codec::block::kernel::{
     FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, probabilities,
 };
-use lifting_codec::block::{Choice, Counts, Direction, Order, Passes, Shape, decode_sequentially, encode_sequentially};
+use lifting_codec::block::{
+    BlockShape, Choice, Counts, Order, Passes, SignAxis, decode_sequentially, encode_sequentially,
+};
 use lifting_codec::tables::Tables;
 use lifting_codec::{Codec, CodecBuilder, Decoder, Image};
 use lifting_codegen::ir::interp::{Arg, Buffer, Options, Program};
@@ -32,7 +34,7 @@ impl Random {
 
 /// Block with its table and sharing.
 struct Sample {
-    shape: Shape,
+    shape: BlockShape,
     coefficients: Vec<i32>,
     class: u8,
     sharing: u8,
@@ -65,8 +67,8 @@ fn samples(order: Order) -> Vec<Sample> {
         }
     }
     let sample = |(i, (height, width, scale, sharing))| {
-        let direction = if i % 2 == 0 { Direction::Vertical } else { Direction::Horizontal };
-        let shape = Shape { height, width, direction, order };
+        let direction = if i % 2 == 0 { SignAxis::Vertical } else { SignAxis::Horizontal };
+        let shape = BlockShape { height, width, direction, order };
         let coefficients = (0..height * width).map(|_| random.coefficient(scale)).collect();
         Sample { shape, coefficients, class: (i % 32) as u8, sharing }
     };
@@ -264,7 +266,7 @@ fn broken_words_match_the_reference() {
 /// Blocks of more planes are left to the processor.
 #[test]
 fn large_coefficients_are_left_to_the_processor() {
-    let shape = Shape { height: 3, width: 5, direction: Direction::Vertical, order: Passes::Two.into() };
+    let shape = BlockShape { height: 3, width: 5, direction: SignAxis::Vertical, order: Passes::Two.into() };
     let sample = |largest| Sample { shape, coefficients: [0, 5, largest, -1, 0].repeat(3), class: 0, sharing: 0 };
     let samples = [sample(1 << MOST_PLANES), sample(i32::MIN), sample((1 << MOST_PLANES) - 1)];
     let (_, results) = encoded(&samples, ROOM);

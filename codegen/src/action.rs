@@ -1,8 +1,7 @@
 //! Actions of a kernel along an axis: lifting steps, or the stages of a lattice.
 
 use crate::describe;
-use crate::schedule::Direction;
-use lifting_dsl::{Boundary, PairStage, Scheme, Step};
+use lifting_dsl::{Boundary, Direction, PairStage, Scheme, Step};
 
 /// A lifting step, or a stage of a lattice. A sequence never mixes the two.
 #[derive(Clone, Debug, PartialEq)]

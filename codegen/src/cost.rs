@@ -9,7 +9,8 @@ use crate::ir::valid::{ValidationError, validate};
 use crate::ir::{Kernel, ParamKind};
 use crate::machine::Machine;
 use crate::schedule::level::{Array, Job};
-use crate::schedule::{self, Direction, Extent, Fit, ScheduleError};
+use crate::schedule::{self, Extent, Fit, ScheduleError};
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::{Geometry, split};
 use std::fmt;
 

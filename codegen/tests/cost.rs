@@ -4,9 +4,9 @@ use lifting_codegen::cost::{Cost, CostError, separable};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::{Access, Launch};
-use lifting_codegen::schedule::{Direction, Options, Sides, horizontal, registers, vertical};
+use lifting_codegen::schedule::{Options, Sides, horizontal, registers, vertical};
 use lifting_dsl::geometry::Geometry;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 fn scheme(name: &str) -> Scheme {
     let entry = lifting_filters::find(name).expect("in the catalogue");
@@ -70,9 +70,10 @@ fn passes_in_registers_move_little() {
     let (scheme, sides) = (scheme("cdf97"), Sides::both(Scalar::F32));
     for direction in DIRECTIONS {
         let options = Options::new(Scalar::F32, Boundary::WholeSymmetric, direction);
-        let row = registers::horizontal::Shape::of(sides, true, 896);
+        let row = registers::horizontal::RegisterRowShape::of(sides, true, 896);
         let row = registers::horizontal::kernel(&scheme, options, sides, row).expect("a kernel");
-        let column = registers::vertical::kernel(&scheme, options, sides, registers::vertical::Shape::of(4, 1));
+        let column =
+            registers::vertical::kernel(&scheme, options, sides, registers::vertical::RegisterColumnShape::of(4, 1));
         let cost = separable(&geometry, direction, &row, &column.expect("a kernel")).expect("the kernels are sound");
         for pass in &cost.passes {
             let n = pass.counts.per_sample(pass.samples);

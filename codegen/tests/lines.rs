@@ -4,11 +4,11 @@ use crate::testing::pattern;
 use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
-use lifting_codegen::schedule::{Along, Direction, Options, ScheduleError};
+use lifting_codegen::schedule::{Along, Options, ScheduleError};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample, SampleType};
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// A bound on errors: the first fault among results, from the scheme, the line's direction, border rule and parity, the
 /// sample type, and the given samples and results. Bands are interleaved.

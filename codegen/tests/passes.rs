@@ -4,55 +4,60 @@
 use crate::lines::{self, Case, LENGTHS, Subject, is_legal};
 use crate::testing::{compiled, full, ran_or_names_a_limit, types, wavelets};
 use lifting_codegen::ir::{Kernel, Scalar};
-use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, vertical,
-};
-use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use lifting_codegen::schedule::{Along, Options, ScheduleError, Sides, horizontal, lattice, registers, vertical};
+use lifting_dsl::{Boundary, Direction, Domain, Scheme, testing};
 use proptest::prelude::*;
 
 /// The pass schedules. The one for whole vectors takes lattices only.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Schedule {
+enum PassSchedule {
     Horizontal,
     Vertical,
-    Lattice(Along, lattice::Shape),
+    Lattice(Along, lattice::LatticeShape),
     /// Rows in registers: whether only aligned ones, and strips per warp.
     Lines(bool, u32),
     /// Columns in registers: the number per lane.
     Columns(u32),
 }
 
-const BOTH: [Schedule; 2] = [Schedule::Horizontal, Schedule::Vertical];
+const BOTH: [PassSchedule; 2] = [PassSchedule::Horizontal, PassSchedule::Vertical];
 
-fn kernel(scheme: &Scheme, schedule: Schedule, options: Options) -> Result<Kernel, ScheduleError> {
+fn kernel(scheme: &Scheme, schedule: PassSchedule, options: Options) -> Result<Kernel, ScheduleError> {
     match schedule {
-        Schedule::Horizontal => horizontal::kernel(scheme, options, horizontal::Shape { threads: 64, pairs: 32 }),
-        Schedule::Vertical => vertical::kernel(scheme, options),
-        Schedule::Lines(aligned, strips) => {
+        PassSchedule::Horizontal => {
+            horizontal::kernel(scheme, options, horizontal::HorizontalShape { threads: 64, pairs: 32 })
+        }
+        PassSchedule::Vertical => vertical::kernel(scheme, options),
+        PassSchedule::Lines(aligned, strips) => {
             let sides = Sides::both(options.sample);
-            let shape = registers::horizontal::Shape { strips, ..registers::horizontal::Shape::of(sides, aligned, 0) };
+            let shape = registers::horizontal::RegisterRowShape {
+                strips,
+                ..registers::horizontal::RegisterRowShape::of(sides, aligned, 0)
+            };
             registers::horizontal::kernel(scheme, options, sides, shape)
         }
-        Schedule::Columns(columns) => {
-            let shape = registers::vertical::Shape::of(columns, 132);
+        PassSchedule::Columns(columns) => {
+            let shape = registers::vertical::RegisterColumnShape::of(columns, 132);
             registers::vertical::kernel(scheme, options, Sides::both(options.sample), shape)
         }
-        Schedule::Lattice(along, shape) => lattice::kernel(scheme, options, Sides::both(options.sample), along, shape),
+        PassSchedule::Lattice(along, shape) => {
+            lattice::kernel(scheme, options, Sides::both(options.sample), along, shape)
+        }
     }
 }
 
-fn check_type(scheme: &Scheme, schedule: Schedule, boundary: Boundary, case: Case, scalar: Scalar, seed: u64) {
+fn check_type(scheme: &Scheme, schedule: PassSchedule, boundary: Boundary, case: Case, scalar: Scalar, seed: u64) {
     let along = match schedule {
-        Schedule::Horizontal | Schedule::Lines(..) => Along::Row,
-        Schedule::Vertical | Schedule::Columns(_) => Along::Column,
-        Schedule::Lattice(along, _) => along,
+        PassSchedule::Horizontal | PassSchedule::Lines(..) => Along::Row,
+        PassSchedule::Vertical | PassSchedule::Columns(_) => Along::Column,
+        PassSchedule::Lattice(along, _) => along,
     };
     let write = &|scheme: &Scheme, options| kernel(scheme, schedule, options);
     let subject = Subject { name: format!("{schedule:?}"), along, write, bound: None };
     lines::check_type(scheme, &subject, boundary, case, scalar, seed);
 }
 
-fn all(schedule: Schedule) {
+fn all(schedule: PassSchedule) {
     for scheme in wavelets() {
         for boundary in Boundary::ALL {
             for (i, length) in LENGTHS.into_iter().enumerate() {
@@ -75,12 +80,12 @@ fn all(schedule: Schedule) {
 
 #[test]
 fn horizontal_equals_the_oracle() {
-    all(Schedule::Horizontal);
+    all(PassSchedule::Horizontal);
 }
 
 #[test]
 fn vertical_equals_the_oracle() {
-    all(Schedule::Vertical);
+    all(PassSchedule::Vertical);
 }
 
 #[test]
@@ -154,17 +159,17 @@ fn lattices() {
 
 /// The schedules in registers that take a case: unaligned rows, aligned rows, and columns, with the most and the fewest
 /// per lane.
-fn in_registers(case: &Case, scalar: Scalar) -> Vec<Schedule> {
+fn in_registers(case: &Case, scalar: Scalar) -> Vec<PassSchedule> {
     let sides = Sides::both(scalar);
     let vector = 16 / scalar.bytes();
     let aligned = case.parity == 0 && case.gap.is_multiple_of(vector) && case.length.is_multiple_of(2 * vector);
-    let columns: Vec<u32> = registers::vertical::Shape::candidates(Direction::Forward, sides)
+    let columns: Vec<u32> = registers::vertical::RegisterColumnShape::candidates(Direction::Forward, sides)
         .filter(|&c| case.lines.is_multiple_of(c as usize) && case.gap.is_multiple_of(c as usize))
         .collect();
     let ends = [columns.first(), columns.last().filter(|_| columns.len() > 1)];
-    let columns = ends.into_iter().flatten().map(|&c| Schedule::Columns(c));
-    let aligned = if aligned { [1, 2, 4].map(|n| Schedule::Lines(true, n)).to_vec() } else { Vec::new() };
-    [Schedule::Lines(false, 1), Schedule::Lines(false, 3)].into_iter().chain(aligned).chain(columns).collect()
+    let columns = ends.into_iter().flatten().map(|&c| PassSchedule::Columns(c));
+    let aligned = if aligned { [1, 2, 4].map(|n| PassSchedule::Lines(true, n)).to_vec() } else { Vec::new() };
+    [PassSchedule::Lines(false, 1), PassSchedule::Lines(false, 3)].into_iter().chain(aligned).chain(columns).collect()
 }
 
 /// Passes in registers, on all cases of the shared-memory passes that they take.
@@ -194,12 +199,12 @@ fn registers_equal_the_oracle() {
                     }
                     for schedule in in_registers(&case, scalar) {
                         // A walk down columns refuses the rule.
-                        if boundary == Boundary::HalfSymmetric && matches!(schedule, Schedule::Columns(_)) {
+                        if boundary == Boundary::HalfSymmetric && matches!(schedule, PassSchedule::Columns(_)) {
                             continue;
                         }
                         counts[match schedule {
-                            Schedule::Lines(aligned, _) => usize::from(aligned),
-                            Schedule::Columns(columns) => 2 + usize::from(columns > 1),
+                            PassSchedule::Lines(aligned, _) => usize::from(aligned),
+                            PassSchedule::Columns(columns) => 2 + usize::from(columns > 1),
                             _ => unreachable!("not in registers"),
                         }] += 1;
                         check_type(&scheme, schedule, boundary, case, scalar, length as u64);
@@ -221,9 +226,9 @@ fn registers_refuse_in_words() {
     };
     assert_eq!(
         [
-            refused("cdf1_3", Boundary::WholeSymmetric, Schedule::Columns(4)),
-            refused("cdf97", Boundary::HalfSymmetric, Schedule::Columns(4)),
-            refused("cdf97", Boundary::Zero, Schedule::Columns(8)),
+            refused("cdf1_3", Boundary::WholeSymmetric, PassSchedule::Columns(4)),
+            refused("cdf97", Boundary::HalfSymmetric, PassSchedule::Columns(4)),
+            refused("cdf97", Boundary::Zero, PassSchedule::Columns(8)),
         ],
         [
             "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: asymmetric steps \
@@ -271,9 +276,9 @@ fn lattices_of_whole_vectors() {
                 for parity in [0, 1] {
                     let scalar = types(&scheme)[(i + parity) % 4];
                     let work = if scalar == Scalar::F64 { Scalar::F64 } else { Scalar::F32 };
-                    let proposed = lattice::Shape::for_length(&scheme, along, length, work).expect("it fits");
+                    let proposed = lattice::LatticeShape::for_length(&scheme, along, length, work).expect("it fits");
                     let needed = length as u32 / 2;
-                    let awkward = lattice::Shape { vectors: 3, threads: 7, pairs: needed.div_ceil(7) };
+                    let awkward = lattice::LatticeShape { vectors: 3, threads: 7, pairs: needed.div_ceil(7) };
                     for shape in [proposed, awkward].into_iter().filter(|s| s.capacity() < 1200) {
                         let case = Case {
                             lines: [1, 3, 40][i % 3],
@@ -281,7 +286,7 @@ fn lattices_of_whole_vectors() {
                             gap: i % 3,
                             ..Case::line(length, parity)
                         };
-                        let schedule = Schedule::Lattice(along, shape);
+                        let schedule = PassSchedule::Lattice(along, shape);
                         check_type(&scheme, schedule, Boundary::Periodic, case, scalar, length as u64);
                     }
                 }
@@ -297,30 +302,30 @@ fn whole_vectors_are_lattices_that_fit() {
     for along in [Along::Row, Along::Column] {
         for (work, most) in [(Scalar::F32, 24576), (Scalar::F64, 12288)] {
             for length in (2..64).chain((64..=most).step_by(274)).chain([most]) {
-                let shape = lattice::Shape::for_length(scheme, along, length, work).expect("it fits");
-                let lattice::Shape { vectors, threads, pairs } = shape;
+                let shape = lattice::LatticeShape::for_length(scheme, along, length, work).expect("it fits");
+                let lattice::LatticeShape { vectors, threads, pairs } = shape;
                 assert!(shape.capacity() as usize >= length / 2, "{length}: {shape:?}");
                 let bytes = vectors * threads * pairs * work.bytes() as u32;
                 assert!(vectors * threads <= 768 && bytes <= 48 << 10 && pairs <= 16, "{length}: {shape:?}");
             }
-            let error = lattice::Shape::for_length(scheme, along, most + 2, work).expect_err("it does not fit");
+            let error = lattice::LatticeShape::for_length(scheme, along, most + 2, work).expect_err("it does not fit");
             assert!(error.to_string().contains(&format!("{} required, {most} available", most + 2)), "{error}");
         }
     }
-    let shape = lattice::Shape { vectors: 1, threads: 32, pairs: 4 };
+    let shape = lattice::LatticeShape { vectors: 1, threads: 32, pairs: 4 };
     let refused = |scheme: &Scheme, boundary, shape| {
         let options = Options::new(Scalar::F32, boundary, Direction::Forward);
         let error = lattice::kernel(scheme, options, Sides::both(Scalar::F32), Along::Row, shape);
         error.expect_err("it is refused").to_string()
     };
     let [_, _, cdf97] = wavelets();
-    let many = lattice::Shape { vectors: 33, ..shape };
-    let large = lattice::Shape { pairs: 385, ..shape };
+    let many = lattice::LatticeShape { vectors: 33, ..shape };
+    let large = lattice::LatticeShape { pairs: 385, ..shape };
     let texts = [
         refused(&cdf97, Boundary::Periodic, shape),
         refused(scheme, Boundary::Zero, shape),
         refused(scheme, Boundary::Periodic, many),
-        refused(scheme, Boundary::Periodic, lattice::Shape { pairs: 0, ..shape }),
+        refused(scheme, Boundary::Periodic, lattice::LatticeShape { pairs: 0, ..shape }),
         refused(scheme, Boundary::Periodic, large),
     ];
     let expected = [

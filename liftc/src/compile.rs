@@ -1,6 +1,6 @@
 //! Compile command: `.lift` text to CUDA, C, OpenCL, Rust, schemes and kernel IR.
 
-use crate::cli::{CompileArgs, Emit, KernelCount, Schedule};
+use crate::cli::{CompileArgs, Emit, KernelCount, ScheduleArg};
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::output::{Files, check_distinct, create_folder, print, why};
 use crate::warn;
@@ -12,9 +12,9 @@ use lifting_codegen::emit::{self, EmitError, Passes, Request, Section, TARGETS, 
 use lifting_codegen::ir::{self, Feature, Kernel, Scalar};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, lattice, rows, vertical};
-use lifting_dsl::c_identifier;
+use lifting_codegen::schedule::{Options, ScheduleError, horizontal, lattice, rows, vertical};
 use lifting_dsl::suggest::did_you_mean;
+use lifting_dsl::{Direction, c_identifier};
 use lifting_planner::emit::{self as planner, FileError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
             .help("use --emit ir, or leave out --dialect: other files have fixed languages"));
     }
     let cuda = args.emit.contains(&Emit::File(&emit::CUDA));
-    let shared = args.schedule == [Schedule::Shared];
+    let shared = args.schedule == [ScheduleArg::Shared];
     let suits = args.schedule.is_empty() || shared && cuda || args.emit.iter().all(|e| *e == Emit::Ir);
     if !suits {
         return Err(usage("--schedule needs --emit ir: other files hold all they need")
@@ -333,7 +333,7 @@ fn with_kept(args: &CompileArgs, new: Vec<Section>, header: &Path) -> Outcome<Ve
 
 /// CUDA file for any shape, and notes on substitutions in it.
 fn cuda(args: &CompileArgs, request: &Request) -> Result<(String, Vec<String>), FileError> {
-    if args.schedule == [Schedule::Shared] {
+    if args.schedule == [ScheduleArg::Shared] {
         let emitted = emit::cuda(request)?;
         return Ok((emitted.text, emitted.replaced));
     }
@@ -404,22 +404,22 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
             let options = Options { gain: request.gain, ..Options::new(sample, request.boundary, direction) };
             for schedule in &args.schedule {
                 let kernels = match schedule {
-                    Schedule::Horizontal => {
-                        vec![horizontal::kernel(scheme, options, horizontal::Shape::default())?]
+                    ScheduleArg::Horizontal => {
+                        vec![horizontal::kernel(scheme, options, horizontal::HorizontalShape::default())?]
                     }
-                    Schedule::Vertical => vec![vertical::kernel(scheme, options)?],
-                    Schedule::Shared => {
-                        let rows = horizontal::kernel(scheme, options, horizontal::Shape::default())?;
+                    ScheduleArg::Vertical => vec![vertical::kernel(scheme, options)?],
+                    ScheduleArg::Shared => {
+                        let rows = horizontal::kernel(scheme, options, horizontal::HorizontalShape::default())?;
                         vec![rows, vertical::kernel(scheme, options)?]
                     }
-                    Schedule::Rows => vec![rows::horizontal(scheme, options)?, rows::vertical(scheme, options)?],
-                    Schedule::Launch(schedule) => {
+                    ScheduleArg::Rows => vec![rows::horizontal(scheme, options)?, rows::vertical(scheme, options)?],
+                    ScheduleArg::Launch(schedule) => {
                         // Shape for large images, and any number of rows where such a kernel exists.
                         let shape = schedule.usual(scheme, options)?;
                         let rows = *schedule.alignments().last().expect("a schedule takes some rows");
                         vec![schedule.fit(scheme, options, shape, rows)?.kernel(scheme, Order::HorizontalFirst)?]
                     }
-                    Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
+                    ScheduleArg::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };
                 all.extend(kernels.into_iter().map(after));
             }

@@ -29,12 +29,12 @@ struct Reported {
     message: String,
     help: Option<String>,
     /// Its places; the first is the subject, the others explain it.
-    places: Vec<Place>,
+    places: Vec<TextRange>,
 }
 
 /// A part of a text.
 #[derive(Debug, Serialize)]
-struct Place {
+struct TextRange {
     /// Line and column of the start, from 1; columns count characters.
     line: usize,
     column: usize,
@@ -52,7 +52,7 @@ impl Reported {
         };
         let place = |span: Span, remark: &str| {
             let ((line, column), (end_line, end_column)) = (at(span.start), at(span.end));
-            Place { line, column, end_line, end_column, remark: remark.to_owned() }
+            TextRange { line, column, end_line, end_column, remark: remark.to_owned() }
         };
         let mut labels: Vec<_> = diagnostic.labels.iter().collect();
         labels.sort_by_key(|label| !label.primary);

@@ -22,6 +22,7 @@ pub use crate::core::testing;
 pub use crate::core::{adjoint, body, diag, extension, geometry, lattice, oracle, sample, scheme, span, weight};
 pub use crate::language::{ast, codes, numbers, parse, print, suggest, validate};
 
+pub use crate::core::direction::Direction;
 pub use crate::core::names::c_identifier;
 pub use crate::core::stage::PairStage;
 pub use body::Body;

@@ -79,7 +79,7 @@ pub(crate) trait Op<V>: Copy {
 
 /// Delays of a chain.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Shape {
+pub(crate) struct Delays {
     /// Delayed registers per line along columns.
     pub down: usize,
     /// Distance in samples of the last result of pair (t, u) before t; the preceding result follows it.
@@ -106,8 +106,8 @@ pub(crate) trait Chain<V: Vector>: Copy {
 
     /// Delays; those of `steps` if the chain is long.
     #[inline(always)]
-    fn shape(_: Option<&Steps>) -> Shape {
-        Shape { down: Self::DOWN, back: Self::BACK, reach: Self::REACH }
+    fn shape(_: Option<&Steps>) -> Delays {
+        Delays { down: Self::DOWN, back: Self::BACK, reach: Self::REACH }
     }
 
     /// # Safety

@@ -8,7 +8,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
-use crate::chain::{Across, Chain, Down, MAX_STEPS, Shape, Weights};
+use crate::chain::{Across, Chain, Delays, Down, MAX_STEPS, Weights};
 use crate::edges::Edges;
 use crate::long::Steps;
 use crate::vector::{Storage, Vector};
@@ -70,7 +70,7 @@ pub struct Event {
 pub type Kernel = unsafe fn(&Level, &Event);
 
 /// Positions of registers along a row.
-struct Place {
+struct RowRegisters {
     /// The sample in lane 0 of register 0.
     first: isize,
     /// Registers before register 0 that only fill delays.
@@ -81,14 +81,14 @@ struct Place {
     vectors: usize,
 }
 
-impl Place {
+impl RowRegisters {
     #[inline(always)]
-    fn new<V: Vector>(shape: Shape, n: usize, skip: usize, late: bool) -> Place {
+    fn new<V: Vector>(shape: Delays, n: usize, skip: usize, late: bool) -> RowRegisters {
         let pair = 2 * V::LANES;
         let back = shape.back + late as usize;
         let first = back as isize - 2 * skip as isize;
         let full = ((n as isize - first) as usize / pair).min((n / 2 + skip) / V::LANES);
-        Place {
+        RowRegisters {
             first,
             warm: (back + shape.reach).div_ceil(pair),
             full: full.max(1),
@@ -97,7 +97,7 @@ impl Place {
     }
 }
 
-impl Place {
+impl RowRegisters {
     /// For the head or tail of a range that begins at `begin`: the registers that only fill delays, and the first
     /// register.
     #[inline(always)]
@@ -118,13 +118,13 @@ impl Place {
 }
 
 /// Most registers of columns with state in a level of `n` samples.
-pub(crate) fn columns_of<V: Vector>(shape: Shape, n: usize) -> usize {
-    let place = Place::new::<V>(shape, n, V::LANES - 1, true);
+pub(crate) fn columns_of<V: Vector>(shape: Delays, n: usize) -> usize {
+    let place = RowRegisters::new::<V>(shape, n, V::LANES - 1, true);
     place.vectors + place.warm
 }
 
 /// Whether rows of `n` samples are long enough.
-pub(crate) fn long_enough<V: Vector, C: Chain<V>>(shape: Shape, n: usize) -> bool {
+pub(crate) fn long_enough<V: Vector, C: Chain<V>>(shape: Delays, n: usize) -> bool {
     const {
         let reach = if V::PICKS { V::LANES - 1 } else { 2 * V::LANES };
         assert!(C::LONG || 2 * C::SIDES <= V::LANES && C::REACH <= reach, "steps reach further than registers");
@@ -133,7 +133,7 @@ pub(crate) fn long_enough<V: Vector, C: Chain<V>>(shape: Shape, n: usize) -> boo
 }
 
 /// Whether the buffers of rows hold what the steps read beyond the ends.
-pub(crate) fn buffers_suffice<V: Vector, C: Chain<V>>(shape: Shape) -> bool {
+pub(crate) fn buffers_suffice<V: Vector, C: Chain<V>>(shape: Delays) -> bool {
     let warm = (shape.back + 1 + shape.reach).div_ceil(2 * V::LANES);
     2 * (warm + 1) < C::BUFFER / 2
 }
@@ -240,7 +240,7 @@ pub fn fence() {
 pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
     let (n, late, skip, pair) = (level.n, level.late, event.skip, 2 * V::LANES);
     let shape = C::shape(Some(&level.long));
-    let place = Place::new::<V>(shape, n, skip, late);
+    let place = RowRegisters::new::<V>(shape, n, skip, late);
     let first = place.first;
     // SAFETY: rows and buffers were made for `first`.
     unsafe {
@@ -300,7 +300,7 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
 pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
     let (n, late, skip, lanes) = (level.n, level.late, event.skip, V::LANES);
     let shape = C::shape(Some(&level.long));
-    let place = Place::new::<V>(shape, n, skip, late);
+    let place = RowRegisters::new::<V>(shape, n, skip, late);
     let (first, head) = (place.first, (place.warm + 1) * lanes);
     // First sample of a head (tail) buffer.
     let begin = first - (2 * place.warm * lanes) as isize;
@@ -376,7 +376,7 @@ struct Part<'a, V: Vector, S, C> {
     next: Option<&'a [[*const u8; 2]; ROWS]>,
     first: isize,
     edges: &'a [Edges; 2],
-    shape: Shape,
+    shape: Delays,
     /// Delays of a long chain along rows.
     delays: *mut V::Lane,
 }

@@ -10,7 +10,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
-use crate::chain::{Chain, Line, MAX_READS, Shape};
+use crate::chain::{Chain, Delays, Line, MAX_READS};
 use crate::kernels::Level;
 use crate::vector::Vector;
 
@@ -78,7 +78,7 @@ pub struct Steps {
     ages: Vec<Vec<usize>>,
     /// Age at which the first step updates t.
     wait: usize,
-    pub(crate) shape: Shape,
+    pub(crate) shape: Delays,
 }
 
 impl Steps {
@@ -169,7 +169,7 @@ impl<V: Vector> Chain<V> for Long<V> {
     const BUFFER: usize = 64;
     const SLOTS: usize = SLOTS;
 
-    fn shape(steps: Option<&Steps>) -> Shape {
+    fn shape(steps: Option<&Steps>) -> Delays {
         steps.map(|steps| steps.shape).unwrap_or_default()
     }
 

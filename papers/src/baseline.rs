@@ -27,7 +27,7 @@ impl AxisSchedule for NaiveColumns {
     }
 
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
-        horizontal::kernel_along(scheme, options, sides, horizontal::Shape::default(), along)
+        horizontal::kernel_along(scheme, options, sides, horizontal::HorizontalShape::default(), along)
     }
 }
 
@@ -50,6 +50,6 @@ impl AxisSchedule for Transposed {
 
     /// The kernel of rows, for either axis.
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, _: Along) -> Result<Kernel, ScheduleError> {
-        horizontal::kernel_between(scheme, options, sides, horizontal::Shape::default())
+        horizontal::kernel_between(scheme, options, sides, horizontal::HorizontalShape::default())
     }
 }

@@ -10,10 +10,10 @@ pub mod lone_tile;
 pub mod register_blocks;
 pub mod tables;
 
-use lifting_codegen::schedule::{AxisSchedule, Schedule};
+use lifting_codegen::schedule::{AxisSchedule, LaunchSchedule};
 
 /// Schedules whose launches take several axes.
-pub const LAUNCHES: &[&dyn Schedule] = &[&lone_tile::Schedule, &register_blocks::Schedule];
+pub const LAUNCHES: &[&dyn LaunchSchedule] = &[&lone_tile::LoneTileSchedule, &register_blocks::RegisterBlockSchedule];
 
 /// Schedules of passes along one axis, and baselines.
 pub const PASSES: &[&dyn AxisSchedule] = &[

@@ -5,7 +5,7 @@
 use crate::testing::{compiled, full, types};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::print;
-use lifting_codegen::schedule::{Along, Direction, Options, Sides};
+use lifting_codegen::schedule::{Along, Options, Sides};
 use lifting_dsl::float::Float;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::laurent::Laurent;
@@ -13,7 +13,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::polyphase::Filters;
 use lifting_dsl::rounding::Rounding;
 use lifting_dsl::sample::SampleType;
-use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_dsl::{Boundary, Direction, Domain, Scheme};
 use papers::PASSES;
 
 /// A line, and the parity of its first position.

@@ -2,9 +2,10 @@
 
 use liftc::bench::Case;
 use liftc::bench::data::{Rows, agree, random};
-use lifting::{BlockShape, Boundary, Device, Direction, Plan, PlanBuilder, PlanError, Sample, Schedule, catalogue};
+use lifting::{BlockShape, Boundary, Device, Plan, PlanBuilder, PlanError, Sample, Schedule, catalogue};
+use lifting_dsl::Direction;
 use lifting_dsl::rounding::Rounding;
-use papers::register_blocks::{Build, Shape};
+use papers::register_blocks::{Build, RegisterBlockShape};
 use papers::{PASSES, schedule};
 
 /// Independent samples.
@@ -117,7 +118,7 @@ fn launches_of_papers_have_the_same_bits() {
 fn requested_block_shapes() {
     let cdf97 = catalogue::find("cdf97").unwrap();
     for build in Build::ALL.into_iter().filter(|build| build.transforms()) {
-        let shape = BlockShape::from(Shape { rows: 32, warps: 1, build });
+        let shape = BlockShape::from(RegisterBlockShape { rows: 32, warps: 1, build });
         let plan = Plan::builder(&cdf97).shape(&[64, 70]).sample::<f32>();
         let asked = plan.clone().blocks(Direction::Forward, shape);
         check(&plan, asked, &["register-blocks"], f32::from);

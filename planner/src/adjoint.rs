@@ -7,17 +7,17 @@
 //! [`schedule::adjoint`](lifting_codegen::schedule::adjoint), and copied out. These are simple launches for every
 //! layout and stride, not optimised for speed.
 
+use crate::context::Context;
 use crate::error::ProgramError;
-use crate::kernels::Key;
-use crate::kernels::Tuning;
-use crate::list::{Array, List, Region};
-use crate::lower::{Lowering, Place, scalar_of, work_of};
+use crate::kernels::{Kernels, Key, Tuning};
+use crate::list::{Array, List, Region, Regions};
+use crate::lower::{BandPlace, Lowering, anywhere, scalar_of, work_of};
 use crate::problem::Problem;
 use crate::program::Program;
 use crate::recipe;
 use crate::tiles::Places;
 use crate::view::{MOST, View};
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::Band;
 use lifting_dsl::sample::SampleType;
 
@@ -55,30 +55,38 @@ impl Program {
     ) -> Result<Program, ProgramError> {
         let of = |array, view: &View| View { array, ..*view };
         let (data, coefficients) = (&places.data, &places.coefficients);
-        if let Some(adjoint) = problem.adjoint() {
-            let mut lowering = Lowering::new(&adjoint, sample, tuning);
-            // The requested schedule applies to the transform, not to its adjoint.
-            lowering.lenient = true;
-            let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
-            let forward = lowering.anywhere(|l| l.forward(source, target))?;
-            let (source, target) = (of(Array::Source, coefficients), of(Array::Target, data));
-            let inverse = lowering.anywhere(|l| l.inverse(0, source, target))?;
-            return Ok(lowering.finish(forward, None, vec![inverse], None));
-        }
-        let mut lowering = Lowering::new(problem, sample, tuning);
-        let forward = lowering.adjoint_of_synthesis(of(Array::Source, data), of(Array::Target, coefficients))?;
-        let inverse = lowering.adjoint_of_analysis(of(Array::Source, coefficients), of(Array::Target, data))?;
-        Ok(lowering.finish(forward, None, vec![inverse], None))
+        let (kernels, mut regions) = (Kernels::default(), Regions::default());
+        let [forward, inverse] = match problem.adjoint() {
+            Some(adjoint) => {
+                // The requested schedule applies to the transform, not to its adjoint.
+                let cx = Context::new(&adjoint, sample, tuning, &kernels).lenient();
+                let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
+                let forward = anywhere(cx, &mut regions, |l| l.forward(source, target))?;
+                let (source, target) = (of(Array::Source, coefficients), of(Array::Target, data));
+                [forward, anywhere(cx, &mut regions, |l| l.inverse(0, source, target))?]
+            }
+            None => {
+                let cx = Context::new(problem, sample, tuning, &kernels);
+                let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
+                let forward = Lowering::new(cx, &mut regions).adjoint_of_synthesis(source, target)?;
+                let (source, target) = (of(Array::Source, coefficients), of(Array::Target, data));
+                [forward, Lowering::new(cx, &mut regions).adjoint_of_analysis(source, target)?]
+            }
+        };
+        let (forward_in_place, inverse_in_place, inverse) = (None, None, vec![inverse]);
+        let kernels = kernels.finish();
+        let mut program = Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place };
+        program.drop_unused();
+        Ok(program)
     }
 }
 
 impl Lowering<'_> {
     /// Adjoint of analysis: coefficients to data.
-    fn adjoint_of_analysis(&mut self, source: View, target: View) -> Result<List, ProgramError> {
-        self.list = List::default();
-        let geometry = &self.problem.geometry;
+    fn adjoint_of_analysis(mut self, source: View, target: View) -> Result<List, ProgramError> {
+        let geometry = &self.cx.problem.geometry;
         let depth = geometry.depth();
-        let mut low = Place::from(&geometry.low_band(depth, self.problem.layout)).within(source);
+        let mut low = BandPlace::from(&geometry.low_band(depth, self.cx.problem.layout)).within(source);
         if depth == 0 {
             let shape = geometry.shape();
             self.copy(low, target, shape, shape)?;
@@ -91,7 +99,7 @@ impl Lowering<'_> {
             self.copy(low, self.phases(level, scratch, &vec![false; shape.len()]), &next, &next)?;
             for band in self.details(level) {
                 let to = self.phases(level, scratch, &band.high);
-                self.copy(Place::from(&band).within(source), to, &band.shape, &band.shape)?;
+                self.copy(BandPlace::from(&band).within(source), to, &band.shape, &band.shape)?;
             }
             for axis in geometry.axes_at(level).into_iter().rev() {
                 self.adjoint_pass(Direction::Forward, level, axis, scratch)?;
@@ -100,13 +108,12 @@ impl Lowering<'_> {
             low = if level == 0 { target } else { self.low(level, &order(shape.len())) };
             self.copy(scratch, low, &shape, &shape)?;
         }
-        Ok(std::mem::take(&mut self.list))
+        Ok(self.list)
     }
 
     /// Adjoint of synthesis: data to coefficients.
-    fn adjoint_of_synthesis(&mut self, source: View, target: View) -> Result<List, ProgramError> {
-        self.list = List::default();
-        let geometry = &self.problem.geometry;
+    fn adjoint_of_synthesis(mut self, source: View, target: View) -> Result<List, ProgramError> {
+        let geometry = &self.cx.problem.geometry;
         let depth = geometry.depth();
         let mut low = source;
         if depth == 0 {
@@ -124,36 +131,36 @@ impl Lowering<'_> {
             self.after();
             for band in self.details(level) {
                 let from = self.phases(level, scratch, &band.high);
-                self.copy(from, Place::from(&band).within(target), &band.shape, &band.shape)?;
+                self.copy(from, BandPlace::from(&band).within(target), &band.shape, &band.shape)?;
             }
             let next = geometry.level_shape(level + 1);
             low = if level + 1 == depth {
-                Place::from(&geometry.low_band(depth, self.problem.layout)).within(target)
+                BandPlace::from(&geometry.low_band(depth, self.cx.problem.layout)).within(target)
             } else {
                 self.low(level + 1, &order(shape.len()))
             };
             self.copy(self.phases(level, scratch, &vec![false; shape.len()]), low, &next, &next)?;
         }
-        Ok(std::mem::take(&mut self.list))
+        Ok(self.list)
     }
 
     /// Scratch for a level with its phases interleaved.
     fn interleaved(&mut self, level: u32) -> View {
-        let shape = self.problem.geometry.level_shape(level);
-        self.scratch(Region::Between(0), work_of(self.sample), &shape, &order(shape.len()), 0)
+        let shape = self.cx.problem.geometry.level_shape(level);
+        self.scratch(Region::Between(0), work_of(self.cx.sample), &shape, &order(shape.len()), 0)
     }
 
     /// Bands added by a level.
     fn details(&self, level: u32) -> Vec<Band> {
-        let bands = self.problem.geometry.bands(self.problem.layout).into_iter();
+        let bands = self.cx.problem.geometry.bands(self.cx.problem.layout).into_iter();
         bands.filter(|b| b.level == level + 1 && b.high.contains(&true) && !b.shape.contains(&0)).collect()
     }
 
     /// View of a band's samples among interleaved phases.
     fn phases(&self, level: u32, mut view: View, high: &[bool]) -> View {
-        let origins = self.problem.geometry.level_origins(level);
-        let shape = self.problem.geometry.level_shape(level);
-        for axis in self.problem.geometry.axes_at(level) {
+        let origins = self.cx.problem.geometry.level_origins(level);
+        let shape = self.cx.problem.geometry.level_shape(level);
+        for axis in self.cx.problem.geometry.axes_at(level) {
             let parity = (origins[axis] & 1) as usize;
             let first = if high[axis] { 1 - parity } else { parity };
             if first < shape[axis] {
@@ -166,14 +173,14 @@ impl Lowering<'_> {
 
     /// Appends the adjoint of one axis, in place.
     fn adjoint_pass(&mut self, direction: Direction, level: u32, axis: usize, view: View) -> Result<(), ProgramError> {
-        let shape = self.problem.geometry.level_shape(level);
+        let shape = self.cx.problem.geometry.level_shape(level);
         let length = shape[axis];
         if shape.contains(&0) {
             return Ok(());
         }
         if length < 2 {
-            let parity = self.problem.geometry.level_origins(level)[axis] & 1;
-            return match self.problem.double_lone_odd && parity == 1 {
+            let parity = self.cx.problem.geometry.level_origins(level)[axis] & 1;
+            return match self.cx.problem.double_lone_odd && parity == 1 {
                 false => Ok(()),
                 true => Err(ProgramError::Kernel {
                     kernel: "adjoint".into(),
@@ -186,12 +193,12 @@ impl Lowering<'_> {
         if let Some(axis) = shape.iter().position(|&n| n as i64 > MOST) {
             return Err(ProgramError::AxisTooLong { axis, length: shape[axis], most: MOST as usize });
         }
-        let parity = self.problem.geometry.level_origins(level)[axis] & 1;
+        let parity = self.cx.problem.geometry.level_origins(level)[axis] & 1;
         let count = (0..shape.len()).filter(|&a| a != axis).map(|a| shape[a]).product();
         let (axes, lengths) = (vec![axis], vec![length]);
         self.list.passes.push(recipe::Pass { level: level + 1, axes, lengths, count, schedule: "adjoint" });
-        self.set_wavelet(axis, level);
-        self.each_line(Key::Adjoint(direction, view.scalar), view, axis, &shape, &[length as i64, parity])
+        let kernel = (self.cx.family(axis, level), Key::Adjoint(direction, view.scalar));
+        self.each_line(kernel, view, axis, &shape, &[length as i64, parity])
     }
 }
 
@@ -202,8 +209,8 @@ fn order(rank: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Problem, Program, Schedule, Tuning, contiguous};
-    use lifting_codegen::schedule::Direction;
     use lifting_dsl::Boundary;
+    use lifting_dsl::Direction;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
     use std::collections::BTreeSet;

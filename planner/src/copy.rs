@@ -6,8 +6,8 @@ use crate::list::Arg;
 use crate::lower::Lowering;
 use crate::pass::{Pass, Sites};
 use crate::view::{Dim, View, joined, positions};
-use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::copy::Change;
+use lifting_dsl::Direction;
 
 impl Lowering<'_> {
     /// Copies a box of `size`. Along an axis where `available` is smaller, the last sample is repeated.
@@ -29,7 +29,7 @@ impl Lowering<'_> {
             Direction::Forward => (sites.signal, sites.high),
             Direction::Inverse => (sites.high, sites.signal),
         };
-        let (change, extra): (_, &[i64]) = match (pass.direction == Direction::Forward) != self.problem.is_adjoint {
+        let (change, extra): (_, &[i64]) = match (pass.direction == Direction::Forward) != self.cx.problem.is_adjoint {
             true => (Change::Up, &[gain + 1]),
             false => (Change::Down, &[1, gain]),
         };
@@ -69,7 +69,8 @@ impl Lowering<'_> {
         let mut take = |choose: &dyn Fn(&[Dim<3>]) -> Option<usize>| choose(&dims).map_or(one, |i| dims.remove(i));
         let axes = [take(&near(1)), take(&near(0)), take(&far)];
 
-        let kernel = self.kernels.get(Key::Copy { from: from.scalar, to: to.scalar, change })?;
+        let kernel =
+            self.cx.kernels.get(self.cx.family_of(0), Key::Copy { from: from.scalar, to: to.scalar, change })?;
         // Launches loop over the remaining axes; a cut axis repeats its last sample there too.
         let indices: Vec<Dim<1>> = dims.iter().map(|d| Dim { len: d.len, steps: [1], joins: false }).collect();
         let lengths: Vec<i64> = indices.iter().map(|d| d.len).collect();

@@ -1,7 +1,8 @@
 //! Errors of programs.
 
 use crate::schedule::Schedule;
-use lifting_codegen::schedule::{Direction, ScheduleError};
+use lifting_codegen::schedule::ScheduleError;
+use lifting_dsl::Direction;
 
 /// Reason why there is no program for a problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use crate::error::ProgramError;
 use crate::lower::work_of;
+use crate::model::Model;
 use crate::schedule::{Schedule, Way};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
@@ -13,12 +14,13 @@ use lifting_codegen::schedule::extend;
 use lifting_codegen::schedule::level::{Arguments, Job, Order, RowAlignment};
 use lifting_codegen::schedule::transpose;
 use lifting_codegen::schedule::{
-    self, Along, AxisSchedule, Direction, Fit, Options, SCHEDULES, ScheduleError, Shape, Sides, adjoint, horizontal,
-    lattice, registers, vertical,
+    self, Along, AxisSchedule, Fit, Options, SCHEDULES, ScheduleError, Shape, Sides, adjoint, horizontal, lattice,
+    registers, vertical,
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::extension::Extension;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
+use std::cell::{Ref, RefCell};
 use std::sync::Arc;
 
 /// Restriction of a plan under measurement.
@@ -36,7 +38,7 @@ pub struct Tuning {
     /// Requested schedule.
     pub schedule: Schedule,
     /// Schedules allowed for launches of several axes: [`SCHEDULES`], and a requested one.
-    pub schedules: Vec<&'static dyn schedule::Schedule>,
+    pub schedules: Vec<&'static dyn schedule::LaunchSchedule>,
     /// Machine model.
     pub machine: Machine,
     /// Device name in wisdom.
@@ -46,9 +48,9 @@ pub struct Tuning {
     /// Candidate under measurement.
     pub only: Option<Only>,
     /// Block of `horizontal`.
-    pub horizontal: horizontal::Shape,
+    pub horizontal: horizontal::HorizontalShape,
     /// Block of `vertical`; by default the one that the window proposes.
-    pub vertical: Option<vertical::Shape>,
+    pub vertical: Option<vertical::VerticalShape>,
 }
 
 impl Tuning {
@@ -65,7 +67,7 @@ impl Tuning {
             device,
             wisdom: Arc::default(),
             only: None,
-            horizontal: horizontal::Shape::default(),
+            horizontal: horizontal::HorizontalShape::default(),
             vertical: None,
         }
     }
@@ -79,7 +81,7 @@ impl Tuning {
     }
 
     /// The shape under measurement, if it is of this schedule.
-    pub fn measures_of(&self, schedule: &'static dyn schedule::Schedule) -> Option<Shape> {
+    pub fn measures_of(&self, schedule: &'static dyn schedule::LaunchSchedule) -> Option<Shape> {
         self.measures().and_then(|(_, way)| way.shape()).filter(|shape| shape.schedule() == schedule)
     }
 }
@@ -90,9 +92,9 @@ pub(crate) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
     /// Blocks of whole vectors.
-    Lattice(Direction, Sides, Along, lattice::Shape),
+    Lattice(Direction, Sides, Along, lattice::LatticeShape),
     /// Rows in registers.
-    Lines(Direction, Sides, registers::horizontal::Shape),
+    Lines(Direction, Sides, registers::horizontal::RegisterRowShape),
     /// Columns in registers; columns per lane.
     Columns(Direction, Sides, u32),
     /// One axis, by a requested schedule.
@@ -105,7 +107,7 @@ pub(crate) enum Key {
     /// Adjoint of a direction; on samples of the work type.
     Adjoint(Direction, Scalar),
     /// Extension of lines beyond their ends.
-    Extend(Extension, extend::Way, Scalar),
+    Extend(Extension, extend::ExtensionWay, Scalar),
     Copy {
         from: Scalar,
         to: Scalar,
@@ -141,14 +143,9 @@ fn fingerprinted(kernel: &Kernel) -> String {
     format!("{}_{digits}", kernel.name)
 }
 
-/// Whether two wavelets have equal kernels.
-fn is_same((scheme, boundary): (&Scheme, Boundary), (other, rule): (&Scheme, Boundary)) -> bool {
-    boundary == rule && (std::ptr::eq(scheme, other) || scheme == other)
-}
-
-/// Makes kernels on first use.
-pub(crate) struct Kernels<'a> {
-    /// Wavelet of the kernels to get next; a problem may have several.
+/// Kernels of one wavelet under one border rule.
+#[derive(Clone, Copy)]
+pub(crate) struct Family<'a> {
     pub scheme: &'a Scheme,
     pub boundary: Boundary,
     /// Whether pass kernels take a gain.
@@ -156,28 +153,34 @@ pub(crate) struct Kernels<'a> {
     /// Whether the ends of lines are doubled, and halved.
     pub doubled_ends: bool,
     pub tuning: &'a Tuning,
-    /// Index of the kernel of each key, under each wavelet and border rule.
-    known: Vec<((&'a Scheme, Boundary), Key, usize)>,
+}
+
+/// Kernels made so far. Its users have one tuning and the same conventions; their wavelets may differ.
+#[derive(Debug, Default)]
+pub(crate) struct Kernels(RefCell<Cache>);
+
+#[derive(Debug, Default)]
+struct Cache {
+    wavelets: Vec<(Scheme, Boundary)>,
+    /// Index of the kernel of each key of a wavelet.
+    known: Vec<(usize, Key, usize)>,
     made: Vec<Made>,
 }
 
-impl<'a> Kernels<'a> {
-    pub fn new(scheme: &'a Scheme, boundary: Boundary, gain: bool, tuning: &'a Tuning) -> Kernels<'a> {
-        Kernels { scheme, boundary, gain, doubled_ends: false, tuning, known: Vec::new(), made: Vec::new() }
-    }
-
+impl Kernels {
     /// Index of a kernel, made on first use.
-    pub fn get(&mut self, key: Key) -> Result<usize, ProgramError> {
-        let wavelet = (self.scheme, self.boundary);
-        if let Some((_, _, index)) = self.known.iter().find(|(own, k, _)| *k == key && is_same(*own, wavelet)) {
+    pub fn get(&self, family: Family, key: Key) -> Result<usize, ProgramError> {
+        let mut cache = self.0.borrow_mut();
+        let wavelet = cache.wavelet(family);
+        if let Some((_, _, index)) = cache.known.iter().find(|(own, k, _)| *own == wavelet && *k == key) {
             return Ok(*index);
         }
-        let (kernel, fit) = self.make(key)?;
+        let (kernel, fit) = family.make(key)?;
         let mut kernel = opt::dead(kernel);
         kernel.name = fingerprinted(&kernel);
         // Copies, for one, do not depend on the wavelet.
-        if let Some(index) = self.made.iter().position(|made| made.kernel.name == kernel.name) {
-            self.known.push((wavelet, key, index));
+        if let Some(index) = cache.made.iter().position(|made| made.kernel.name == kernel.name) {
+            cache.known.push((wavelet, key, index));
             return Ok(index);
         }
         let kernel = opt::reflect(kernel);
@@ -185,17 +188,35 @@ impl<'a> Kernels<'a> {
             kernel: kernel.name.clone(),
             reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         })?;
-        self.known.push((wavelet, key, self.made.len()));
-        self.made.push(Made { kernel, info, fit });
-        Ok(self.made.len() - 1)
+        let index = cache.made.len();
+        cache.known.push((wavelet, key, index));
+        cache.made.push(Made { kernel, info, fit });
+        Ok(index)
     }
 
-    pub fn made(&self, index: usize) -> &Made {
-        &self.made[index]
+    pub fn made(&self, index: usize) -> Ref<'_, Made> {
+        Ref::map(self.0.borrow(), |cache| &cache.made[index])
     }
 
     pub fn finish(self) -> Vec<Made> {
-        self.made
+        self.0.into_inner().made
+    }
+}
+
+impl Cache {
+    fn wavelet(&mut self, family: Family) -> usize {
+        let is_own = |(scheme, rule): &(Scheme, Boundary)| *rule == family.boundary && scheme == family.scheme;
+        self.wavelets.iter().position(is_own).unwrap_or_else(|| {
+            self.wavelets.push((family.scheme.clone(), family.boundary));
+            self.wavelets.len() - 1
+        })
+    }
+}
+
+impl<'a> Family<'a> {
+    /// Cost model of these kernels, on samples of a type.
+    pub fn model(self, sample: Scalar) -> Model<'a> {
+        Model { machine: &self.tuning.machine, scheme: self.scheme, boundary: self.boundary, sample }
     }
 
     /// Fit of the fastest kernel of a shape that supports this job, with the arguments of its launch.
@@ -213,7 +234,7 @@ impl<'a> Kernels<'a> {
     /// Shapes of a schedule worth considering for a job, its own proposal first.
     pub fn proposed(
         &self,
-        schedule: &dyn schedule::Schedule,
+        schedule: &dyn schedule::LaunchSchedule,
         direction: Direction,
         sample: Scalar,
         job: &Job,
@@ -226,24 +247,24 @@ impl<'a> Kernels<'a> {
     ///
     /// # Errors
     /// If the wavelet does not run as a lattice, or a vector does not fit.
-    pub fn vectors(&self, sides: Sides, along: Along, length: usize) -> Result<lattice::Shape, ScheduleError> {
+    pub fn vectors(&self, sides: Sides, along: Along, length: usize) -> Result<lattice::LatticeShape, ScheduleError> {
         let options = self.options(Direction::Forward, sides);
         lattice::stages(self.scheme, options)?;
-        lattice::Shape::for_length(self.scheme, along, length, work_of(options.sample))
+        lattice::LatticeShape::for_length(self.scheme, along, length, work_of(options.sample))
     }
 
     /// Execution of a pass along rows or columns, if the layout leaves a choice.
     pub fn pass_way(&self, direction: Direction, rows: bool, sides: Sides) -> PassWay {
         let columns = |columns| {
-            let shape = registers::vertical::Shape::of(columns, self.tuning.machine.multiprocessors);
+            let shape = registers::vertical::RegisterColumnShape::of(columns, self.tuning.machine.multiprocessors);
             registers::vertical::check(self.scheme, self.options(direction, sides), sides, shape).is_ok()
         };
         let registers = self.takes_registers()
             && if rows {
-                let shape = registers::horizontal::Shape::of(sides, true, 0);
+                let shape = registers::horizontal::RegisterRowShape::of(sides, true, 0);
                 registers::horizontal::check(self.scheme, self.options(direction, sides), sides, shape).is_ok()
             } else {
-                registers::vertical::Shape::candidates(direction, sides).any(columns)
+                registers::vertical::RegisterColumnShape::candidates(direction, sides).any(columns)
             };
         PassWay { rows, registers }
     }
@@ -283,7 +304,7 @@ impl<'a> Kernels<'a> {
                 Ok((registers::horizontal::kernel(self.scheme, options, sides, shape)?, None))
             }
             Key::Columns(direction, sides, columns) => {
-                let shape = registers::vertical::Shape::of(columns, self.tuning.machine.multiprocessors);
+                let shape = registers::vertical::RegisterColumnShape::of(columns, self.tuning.machine.multiprocessors);
                 let options = self.options(direction, sides);
                 Ok((registers::vertical::kernel(self.scheme, options, sides, shape)?, None))
             }
@@ -310,7 +331,8 @@ impl<'a> Kernels<'a> {
     /// Windows of long wavelets are narrowed until they fit.
     fn vertical(&self, options: Options, sides: Sides) -> Result<Kernel, ProgramError> {
         let window = Window::derive(&options.direction.steps(self.scheme), options.boundary);
-        let mut shape = self.tuning.vertical.unwrap_or_else(|| vertical::Shape::for_window(&window, options.sample));
+        let mut shape =
+            self.tuning.vertical.unwrap_or_else(|| vertical::VerticalShape::for_window(&window, options.sample));
         loop {
             match vertical::kernel_between(self.scheme, options, sides, shape) {
                 Err(ScheduleError::Reach { .. }) if shape.columns > 8 => shape.columns /= 2,

@@ -9,9 +9,9 @@
 //!
 //! # Where to start
 //!
-//! `problem` is the input, `program` with the parts in `list` the output. Between them, `lower` goes through the
-//! levels, and `choose` settles the schedule of each, by the predictions of `model` or by earlier measurements
-//! (`wisdom`). `kernels` makes each kernel once.
+//! `problem` is the input, `program` with the parts in `list` the output. Between them, `choose` plans each level: a
+//! function of the `context`, by the predictions of `model` or by earlier measurements (`wisdom`). `lower` turns the
+//! plans of levels into lists of launches. `kernels` makes each kernel once.
 //!
 //! These modules make launches: `pass` for one axis (`registers` says whether the layout allows registers), `pair` for
 //! two or three axes, `copy` for copies, `lines` for kernels with a line per thread, `extend` for border extension.
@@ -26,6 +26,7 @@ mod adjoint;
 pub mod calibration;
 mod choose;
 mod cluster;
+mod context;
 mod copy;
 pub mod emit;
 mod error;

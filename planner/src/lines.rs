@@ -1,7 +1,7 @@
 //! Launches of kernels with a line per thread.
 
 use crate::error::ProgramError;
-use crate::kernels::Key;
+use crate::kernels::{Family, Key};
 use crate::list::Arg;
 use crate::lower::Lowering;
 use crate::view::{Dim, View, joined, positions};
@@ -11,7 +11,7 @@ impl Lowering<'_> {
     /// the lines' first samples, `own` ones, and the lines' strides.
     pub(crate) fn each_line(
         &mut self,
-        key: Key,
+        (family, key): (Family, Key),
         view: View,
         axis: usize,
         lengths: &[usize],
@@ -26,7 +26,7 @@ impl Lowering<'_> {
         // Threads run along the nearest axis in memory.
         let lines = take(&|dims| (0..dims.len()).min_by_key(|&i| dims[i].steps[0].abs()));
         let batch = take(&|dims| (0..dims.len()).max_by_key(|&i| dims[i].len));
-        let kernel = self.kernels.get(key)?;
+        let kernel = self.cx.kernels.get(family, key)?;
         self.after();
         for [at] in positions(&dims) {
             let mut args = vec![Arg::Pointer(view.array, view.offset + at)];

@@ -1,13 +1,16 @@
 //! Passes over two or three axes of a level, as launches.
 
+use crate::context::Context;
 use crate::error::ProgramError;
+use crate::kernels::Family;
 use crate::kernels::Key;
 use crate::list::{Arg, Array, Placed, Region};
 use crate::lower::Lowering;
 use crate::recipe;
 use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::schedule::level::{self, Job, Order, Planes};
-use lifting_codegen::schedule::{Direction, Extent, Fit, ScheduleError, Shape};
+use lifting_codegen::schedule::{Extent, Fit, ScheduleError, Shape};
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::split;
 use std::sync::Arc;
 
@@ -190,7 +193,7 @@ pub(crate) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut level::Array
     std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high).chain(job.coarse.iter_mut().flatten())
 }
 
-impl Lowering<'_> {
+impl Context<'_> {
     /// Offsets the user's arrays by one sample, if they are assumed to be unaligned.
     pub(crate) fn misplace(&self, job: &mut Job, owners: &[Array]) {
         if self.misaligned {
@@ -199,25 +202,28 @@ impl Lowering<'_> {
             arrays_of(job).zip(owners).for_each(|(a, array)| a.address = a.address.wrapping_add(elsewhere(array)));
         }
     }
+}
 
+impl Lowering<'_> {
     /// The shape of a level with its fit and chunk. If the shape does not support the launch's alignment, returns
     /// another proposed shape that does.
     fn for_launch(
         &self,
+        family: Family,
         direction: Direction,
         (shape, chunk): (Shape, u32),
         job: &Job,
     ) -> Result<(Shape, Arc<dyn Fit>, u32), ScheduleError> {
-        let first = match self.kernels.meet(direction, self.sample, shape, job) {
+        let first = match family.meet(direction, self.cx.sample, shape, job) {
             Ok((fit, _)) => return Ok((shape, fit, chunk)),
             Err(e) => e,
         };
-        if self.kernels.tuning.measures().is_some() {
+        if self.cx.tuning.measures().is_some() {
             return Err(first);
         }
-        let others = self.kernels.proposed(shape.schedule(), direction, self.sample, job)?;
+        let others = family.proposed(shape.schedule(), direction, self.cx.sample, job)?;
         let other = others.into_iter().find_map(|shape| {
-            let (fit, arguments) = self.kernels.meet(direction, self.sample, shape, job).ok()?;
+            let (fit, arguments) = family.meet(direction, self.cx.sample, shape, job).ok()?;
             let chunk = arguments.chunk as u32;
             Some((shape.with_chunk(chunk), fit, chunk))
         });
@@ -229,7 +235,7 @@ impl Lowering<'_> {
         if pair.extent.contains(&0) {
             return Ok(());
         }
-        self.set_wavelet(pair.axes[0], pair.level);
+        let family = self.cx.family(pair.axes[0], pair.level);
         let (reads, writes): (&[View], &[View]) = match pair.direction {
             Direction::Forward => (&[quad.signal], &quad.bands),
             Direction::Inverse => (&quad.bands, &[quad.signal]),
@@ -240,7 +246,7 @@ impl Lowering<'_> {
         );
         let schedule = shape.schedule().name();
         let refused = |what: &str| ScheduleError::Launch { schedule, what: what.into() };
-        let bytes = self.sample.bytes();
+        let bytes = self.cx.sample.bytes();
         let jobs = pair.jobs(&quad, bytes).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
         let lifted = pair.in_order();
         let count =
@@ -253,7 +259,7 @@ impl Lowering<'_> {
             schedule,
         });
         let is_on_its_way = matches!(writes[0].array, Array::Scratch(Region::Low(_)));
-        let kept = is_on_its_way && self.kernels.tuning.machine.keeps(pair.left() * bytes);
+        let kept = is_on_its_way && self.cx.tuning.machine.keeps(pair.left() * bytes);
         let views = quad.views();
         // Kernels take the signal first in analysis, last in synthesis; kernels for all levels take one array of bands.
         let is_all = matches!(pair.span, Span::All(_));
@@ -270,12 +276,13 @@ impl Lowering<'_> {
                 array.address = offset(i).wrapping_mul(bytes as i64) as u64;
             }
             let mut somewhere = job;
-            self.misplace(&mut somewhere, &jobs.arrays);
-            let (shape, fit, chunk) = self.for_launch(pair.direction, (shape, chunk), &somewhere)?;
-            let key = Key::Launch(pair.direction, self.sample, pair.order, shape.with_chunk(0), fit.alignment(), kept);
-            let index = self.kernels.get(key)?;
+            self.cx.misplace(&mut somewhere, &jobs.arrays);
+            let (shape, fit, chunk) = self.for_launch(family, pair.direction, (shape, chunk), &somewhere)?;
+            let key =
+                Key::Launch(pair.direction, self.cx.sample, pair.order, shape.with_chunk(0), fit.alignment(), kept);
+            let index = self.cx.kernels.get(family, key)?;
             let mut args: Vec<Arg> = order.iter().map(|&i| Arg::Pointer(views[i].array, offset(i))).collect();
-            let gain = self.kernels.gain.then_some(pair.gain);
+            let gain = self.cx.has_gain().then_some(pair.gain);
             // Alignment is known only with the arrays' addresses.
             let arguments = level::Arguments { chunk: chunk as i32, aligned: 0, skew: 0 };
             args.extend(job.scalars(shape.schedule().extent(), arguments, gain).into_iter().map(Arg::Int));

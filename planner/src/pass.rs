@@ -10,7 +10,8 @@ use crate::registers::{LineLayout, Taken};
 use crate::schedule::Way;
 use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::ir::{ParamKind, Scalar, launch};
-use lifting_codegen::schedule::{Along, Direction, Sides};
+use lifting_codegen::schedule::{Along, Sides};
+use lifting_dsl::Direction;
 
 /// Operation of a pass, without its arrays.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,7 @@ impl Lowering<'_> {
         if length as i64 > MOST {
             return Err(ProgramError::AxisTooLong { axis, length, most: MOST as usize });
         }
-        if length == 1 && parity == 1 && self.problem.double_lone_odd {
+        if length == 1 && parity == 1 && self.cx.problem.double_lone_odd {
             self.note(pass, "copy");
             return self.lone(pass, sites);
         }
@@ -109,20 +110,26 @@ impl Lowering<'_> {
         {
             return self.transposed(pass, (sides, views), (&lines, &batch, &dims));
         }
+        let family = self.cx.family(axis, pass.level);
         let taken = match pass.way {
             Way::Lattice => {
                 let along = if rows { Along::Row } else { Along::Column };
-                let key = Key::Lattice(direction, sides, along, self.kernels.vectors(sides, along, length)?);
-                Taken::anywhere(self.kernels.get(key)?, "lattice")
+                let key = Key::Lattice(direction, sides, along, family.vectors(sides, along, length)?);
+                Taken::anywhere(self.cx.kernels.get(family, key)?, "lattice")
             }
             Way::Axis(schedule) => {
                 let along = if rows { Along::Row } else { Along::Column };
-                Taken::anywhere(self.kernels.get(Key::Axis(schedule, direction, sides, along))?, schedule.name())
+                Taken::anywhere(
+                    self.cx.kernels.get(family, Key::Axis(schedule, direction, sides, along))?,
+                    schedule.name(),
+                )
             }
-            _ => match self.in_registers(pass, sides, &layout)? {
+            _ => match self.in_registers(family, pass, sides, &layout)? {
                 Some(taken) => taken,
-                None if rows => Taken::anywhere(self.kernels.get(Key::Horizontal(direction, sides))?, "horizontal"),
-                None => Taken::anywhere(self.kernels.get(Key::Vertical(direction, sides))?, "vertical"),
+                None if rows => {
+                    Taken::anywhere(self.cx.kernels.get(family, Key::Horizontal(direction, sides))?, "horizontal")
+                }
+                None => Taken::anywhere(self.cx.kernels.get(family, Key::Vertical(direction, sides))?, "vertical"),
             },
         };
         let Taken { kernel, vectors, most, .. } = taken;
@@ -141,7 +148,7 @@ impl Lowering<'_> {
                     args.extend(order.map(|i| Arg::Int(pitches[i])));
                     args.extend(order.map(|i| Arg::Int(batch.steps[i])));
                     args.push(Arg::Int(batch_len));
-                    if self.kernels.gain {
+                    if self.cx.has_gain() {
                         args.push(Arg::Int(gain.into()));
                     }
                     let before = self.list.launches.len();
@@ -167,7 +174,7 @@ impl Lowering<'_> {
         let mut strides = [0; MAX_RANK];
         strides[..3].copy_from_slice(&[length as i64 * lines.len, length as i64, 1]);
         let mut room = |side: usize, scalar: Scalar| {
-            let region = Region::Transposed(2 * usize::from(scalar != self.sample) + side);
+            let region = Region::Transposed(2 * usize::from(scalar != self.cx.sample) + side);
             self.regions.request(region, scalar, samples);
             View { array: Array::Scratch(region), scalar, offset: 0, strides }
         };
@@ -176,7 +183,9 @@ impl Lowering<'_> {
         let sites = Sites { signal, low, high };
         let rows = [batch.len as usize, lines.len as usize, length];
         let lengths = [length, lows, length - lows].map(|n| n as i64);
-        let kernels = [sides.signal, sides.bands, sides.bands].map(|scalar| self.kernels.get(Key::Transpose(scalar)));
+        let family = self.cx.family(axis, pass.level);
+        let kernels =
+            [sides.signal, sides.bands, sides.bands].map(|scalar| self.cx.kernels.get(family, Key::Transpose(scalar)));
         let [one, two, three] = kernels;
         let kernels = [one?, two?, three?];
         let turns = [signal, low, high].into_iter().enumerate().map(|(i, rows)| Turn {
@@ -257,7 +266,7 @@ impl Lowering<'_> {
 
     /// The grid of a launch with these arguments.
     pub(crate) fn grid(&self, kernel: usize, args: &[Arg]) -> Result<[u64; 3], launch::GridError> {
-        let kernel = &self.kernels.made(kernel).kernel;
+        let kernel = &self.cx.kernels.made(kernel).kernel;
         debug_assert_eq!(kernel.params.len(), args.len(), "arguments of `{}`", kernel.name);
         let scalars: Vec<i64> = kernel
             .params
@@ -279,13 +288,13 @@ impl Lowering<'_> {
         grid: Result<[u64; 3], launch::GridError>,
     ) -> Result<(), ProgramError> {
         let refused =
-            |reason: String| ProgramError::Kernel { kernel: self.kernels.made(kernel).kernel.name.clone(), reason };
+            |reason: String| ProgramError::Kernel { kernel: self.cx.kernels.made(kernel).kernel.name.clone(), reason };
         let grid = grid.map_err(|e| refused(e.to_string()))?;
         if grid.contains(&0) {
             return Ok(());
         }
         if self.list.launches.len() == MOST_LAUNCHES {
-            let shape = self.problem.geometry.shape().to_vec();
+            let shape = self.cx.problem.geometry.shape().to_vec();
             return Err(ProgramError::TooManyLaunches { shape, most: MOST_LAUNCHES });
         }
         let grid = grid.map(|n| n as u32);

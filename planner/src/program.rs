@@ -1,9 +1,10 @@
 //! Programs: all that a device executes for a problem, as data.
 
+use crate::context::Context;
 use crate::error::ProgramError;
-use crate::kernels::{Made, Tuning};
+use crate::kernels::{Kernels, Made, Tuning};
 use crate::list::{Array, List, Regions};
-use crate::lower::{Lowering, scalar_of};
+use crate::lower::{anywhere, scalar_of};
 use crate::problem::Problem;
 use crate::recipe::Choice;
 use crate::tiles::Places;
@@ -54,22 +55,26 @@ impl Program {
     /// Makes a program for boxes of arrays.
     fn of(problem: &Problem, sample: SampleType, places: &Places, tuning: &Tuning) -> Result<Program, ProgramError> {
         let of = |array, view: &View| View { array, ..*view };
-        let mut lowering = Lowering::new(problem, sample, tuning);
+        let (kernels, mut regions) = (Kernels::default(), Regions::default());
+        let cx = Context::new(problem, sample, tuning, &kernels);
         let (source, target) = (of(Array::Source, &places.data), of(Array::Target, &places.coefficients));
-        let forward = lowering.anywhere(|l| l.forward(source, target))?;
-        let in_place = !problem.pads();
-        lowering.lenient = true;
-        let forward_in_place = in_place.then(|| lowering.anywhere(|l| l.forward(target, target))).transpose()?;
+        let forward = anywhere(cx, &mut regions, |l| l.forward(source, target))?;
+        let in_place = (!problem.pads()).then(|| cx.lenient());
+        let forward_in_place =
+            in_place.map(|cx| anywhere(cx, &mut regions, |l| l.forward(target, target))).transpose()?;
         let mut inverse = Vec::new();
         let source = of(Array::Source, &places.coefficients);
         for (level, low) in (0..).zip(std::iter::once(&places.data).chain(&places.lows)) {
             // A requested schedule applies to the whole transform only.
-            lowering.lenient = level > 0;
-            inverse.push(lowering.anywhere(|l| l.inverse(level, source, of(Array::Target, low)))?);
+            let cx = if level > 0 { cx.lenient() } else { cx };
+            inverse.push(anywhere(cx, &mut regions, |l| l.inverse(level, source, of(Array::Target, low)))?);
         }
-        lowering.lenient = true;
-        let inverse_in_place = in_place.then(|| lowering.anywhere(|l| l.inverse(0, target, target))).transpose()?;
-        Ok(lowering.finish(forward, forward_in_place, inverse, inverse_in_place))
+        let inverse_in_place =
+            in_place.map(|cx| anywhere(cx, &mut regions, |l| l.inverse(0, target, target))).transpose()?;
+        let kernels = kernels.finish();
+        let mut program = Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place };
+        program.drop_unused();
+        Ok(program)
     }
 
     /// Drops kernels that were only tried and that no list launches.

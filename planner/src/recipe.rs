@@ -3,10 +3,10 @@
 use crate::range::Exactness;
 use crate::schedule::{Schedule, Way};
 use crate::wisdom::{Key, WisdomWarning};
-use lifting_codegen::schedule::{Direction, Shape};
+use lifting_codegen::schedule::Shape;
 use lifting_dsl::geometry::Layout;
 use lifting_dsl::sample::SampleType;
-use lifting_dsl::{Boundary, Format};
+use lifting_dsl::{Boundary, Direction, Format};
 use std::fmt;
 
 /// Description of a plan: the request and the choices.

@@ -1,14 +1,14 @@
 //! Register passes: whether the layout of its arrays lets a pass over one axis stay in registers.
 
 use crate::error::ProgramError;
-use crate::kernels::Key;
+use crate::kernels::{Family, Key};
 use crate::list::Array;
 use crate::lower::Lowering;
 use crate::pass::Pass;
 use crate::view::{Dim, MOST, View};
+use lifting_codegen::schedule::Sides;
 use lifting_codegen::schedule::registers::{MAX_BATCH, MAX_SIDE, horizontal, vertical};
-use lifting_codegen::schedule::{Direction, Sides};
-use lifting_dsl::Boundary;
+use lifting_dsl::{Boundary, Direction};
 
 /// Layout of the lines of a pass.
 pub(crate) struct LineLayout<'a> {
@@ -62,7 +62,8 @@ impl LineLayout<'_> {
 impl Lowering<'_> {
     /// A register kernel for the pass, if one supports it.
     pub(crate) fn in_registers(
-        &mut self,
+        &self,
+        family: Family,
         pass: Pass,
         sides: Sides,
         layout: &LineLayout,
@@ -70,24 +71,25 @@ impl Lowering<'_> {
         let Pass { direction, axis, extent, parity, .. } = pass;
         let length = extent[axis] as i64;
         let pairs = length % 2 == 0 && parity == 0;
-        let refused = !self.kernels.takes_registers()
+        let refused = !family.takes_registers()
             || !(2..=MAX_SIDE).contains(&length)
-            || (self.kernels.needs_pairs(direction, sides) && !pairs)
-            || (self.kernels.boundary == Boundary::Periodic && length % 2 != 0);
+            || (family.needs_pairs(direction, sides) && !pairs)
+            || (family.boundary == Boundary::Periodic && length % 2 != 0);
         if refused {
             return Ok(None);
         }
         // Arrays aligned to one sample only.
-        let anywhere = self.misaligned && layout.is_users();
+        let anywhere = self.cx.misaligned && layout.is_users();
         if layout.rows {
-            self.lines(direction, sides, layout, (length, parity, anywhere))
+            self.lines(family, direction, sides, layout, (length, parity, anywhere))
         } else {
-            self.columns(direction, sides, layout, anywhere)
+            self.columns(family, direction, sides, layout, anywhere)
         }
     }
 
     fn lines(
-        &mut self,
+        &self,
+        family: Family,
         direction: Direction,
         sides: Sides,
         layout: &LineLayout,
@@ -101,8 +103,8 @@ impl Lowering<'_> {
         let most = [i64::from(i32::MAX - (1 << 16)) / strips, MAX_BATCH];
         let schedule = "horizontal_registers";
         for aligned in [aligned, false] {
-            let shape = horizontal::Shape::of(sides, aligned, length);
-            if let Some(kernel) = self.fitting(Key::Lines(direction, sides, shape))? {
+            let shape = horizontal::RegisterRowShape::of(sides, aligned, length);
+            if let Some(kernel) = self.fitting(family, Key::Lines(direction, sides, shape))? {
                 return Ok(Some(Taken { kernel, schedule, vectors: aligned && layout.is_users(), most }));
             }
         }
@@ -110,7 +112,8 @@ impl Lowering<'_> {
     }
 
     fn columns(
-        &mut self,
+        &self,
+        family: Family,
         direction: Direction,
         sides: Sides,
         layout: &LineLayout,
@@ -119,12 +122,12 @@ impl Lowering<'_> {
         if layout.pitches.iter().any(|&pitch| i32::try_from(pitch).is_err()) {
             return Ok(None);
         }
-        for columns in vertical::Shape::candidates(direction, sides) {
+        for columns in vertical::RegisterColumnShape::candidates(direction, sides) {
             let c = i64::from(columns);
             if c > 1 && (anywhere || layout.lines.len % c != 0 || !layout.is_aligned([c; 3], false)) {
                 continue;
             }
-            if let Some(kernel) = self.fitting(Key::Columns(direction, sides, columns))? {
+            if let Some(kernel) = self.fitting(family, Key::Columns(direction, sides, columns))? {
                 let most = [MAX_SIDE, MAX_BATCH];
                 let vectors = columns > 1 && layout.is_users();
                 return Ok(Some(Taken { kernel, schedule: "vertical_registers", vectors, most }));
@@ -134,8 +137,8 @@ impl Lowering<'_> {
     }
 
     /// The kernel, unless the scheme does not suit it.
-    fn fitting(&mut self, key: Key) -> Result<Option<usize>, ProgramError> {
-        match self.kernels.get(key) {
+    fn fitting(&self, family: Family, key: Key) -> Result<Option<usize>, ProgramError> {
+        match self.cx.kernels.get(family, key) {
             Ok(kernel) => Ok(Some(kernel)),
             Err(ProgramError::Schedule(_)) => Ok(None),
             Err(e) => Err(e),

@@ -26,25 +26,25 @@ pub enum Schedule {
     Axis(&'static dyn AxisSchedule),
     /// Several axes in one launch, by one of [`SCHEDULES`] or a schedule of yours. Unsuitable levels use
     /// [`Schedule::Auto`].
-    Launch(&'static dyn schedule::Schedule),
+    Launch(&'static dyn schedule::LaunchSchedule),
 }
 
 impl Schedule {
     /// Both axes of an image in one pass: warps walk down strips of columns, with a ring buffer of rows in shared
     /// memory.
-    pub const STREAM: Schedule = Schedule::Launch(&stream::Schedule);
+    pub const STREAM: Schedule = Schedule::Launch(&stream::StreamSchedule);
     /// Both axes of an image in one pass: blocks that a warp holds in registers, including the halo.
-    pub const WARP: Schedule = Schedule::Launch(&warp::Schedule);
+    pub const WARP: Schedule = Schedule::Launch(&warp::WarpSchedule);
     /// Both axes of an image in one pass: blocks that pass a tile from one axis to the other through shared memory.
-    pub const TILE: Schedule = Schedule::Launch(&tile::Schedule);
+    pub const TILE: Schedule = Schedule::Launch(&tile::TileSchedule);
     /// Both axes of an image in one pass, and the first two levels in one launch: warps walk down strips of columns.
     /// Other levels use [`Schedule::Auto`].
-    pub const CASCADE: Schedule = Schedule::Launch(&cascade::Schedule);
+    pub const CASCADE: Schedule = Schedule::Launch(&cascade::CascadeSchedule);
     /// Both axes of an image in one pass, and all levels from the first small enough one in one launch: blocks hold an
     /// image in shared memory. Larger levels use [`Schedule::Auto`].
-    pub const PYRAMID: Schedule = Schedule::Launch(&pyramid::Schedule);
+    pub const PYRAMID: Schedule = Schedule::Launch(&pyramid::PyramidSchedule);
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
-    pub const VOLUME: Schedule = Schedule::Launch(&volume::Schedule);
+    pub const VOLUME: Schedule = Schedule::Launch(&volume::VolumeSchedule);
 
     /// All schedules that can be requested by name, `Auto` first.
     pub fn all() -> impl Iterator<Item = Schedule> + Clone {

@@ -7,11 +7,10 @@
 //! recipe.
 
 use crate::schedule::Way;
-use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::level::Order;
 use lifting_dsl::print::print_scheme;
 use lifting_dsl::sample::SampleType;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

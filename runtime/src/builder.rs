@@ -5,9 +5,9 @@ use crate::device::{Device, Planning};
 use crate::error::PlanError;
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::sample::Sample;
-use lifting_codegen::schedule::{Direction, Shape as BlockShape};
+use lifting_codegen::schedule::Shape as BlockShape;
 use lifting_dsl::geometry::{Geometry, GeometryError, Layout};
-use lifting_dsl::{Boundary, Domain, Format, Scheme};
+use lifting_dsl::{Boundary, Direction, Domain, Format, Scheme};
 use lifting_planner::emit::Fixed;
 use lifting_planner::{
     AxisWavelet, Extended, Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Way, Wisdom, WisdomWarning,

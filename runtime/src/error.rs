@@ -2,10 +2,10 @@
 
 use crate::cuda::CudaError;
 use crate::opencl::OpenClError;
-use lifting_codegen::schedule::{Direction, ScheduleError};
+use lifting_codegen::schedule::ScheduleError;
 use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::sample::SampleType;
-use lifting_dsl::{Domain, Format};
+use lifting_dsl::{Direction, Domain, Format};
 use lifting_planner::{ProgramError, Schedule, TileError};
 
 /// Reason why a plan could not be built or executed. Nothing has been written when one is returned.

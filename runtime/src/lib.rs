@@ -68,11 +68,11 @@ pub use exec::kernels;
 pub use exec::opencl;
 pub use expansive::Expansive;
 pub use half::{bf16, f16};
-pub use lifting_codegen::schedule::{Direction, Shape as BlockShape};
+pub use lifting_codegen::schedule::Shape as BlockShape;
 pub use lifting_dsl::extension::Extension;
 pub use lifting_dsl::geometry::{GeometryError, Layout};
 pub use lifting_dsl::sample::SampleType;
-pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
+pub use lifting_dsl::{Boundary, Diagnostic, Direction, Domain, Format, Scheme};
 pub use lifting_planner::{
     Candidate, Choice, Exactness, Pass, Reason, Recipe, Refused, Schedule, Way, Wisdom, WisdomWarning,
 };

@@ -6,9 +6,8 @@ use crate::error::PlanError;
 use crate::exec::{Executor, Workspace};
 use crate::sample::Sample;
 use crate::subband::{Subband, Tile};
-use lifting_codegen::schedule::Direction;
-use lifting_dsl::Scheme;
 use lifting_dsl::geometry::{Band, Geometry};
+use lifting_dsl::{Direction, Scheme};
 use lifting_planner::{Part, Problem, Recipe};
 use std::sync::Arc;
 

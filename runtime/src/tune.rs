@@ -6,7 +6,8 @@ use crate::device::Device;
 use crate::error::PlanError;
 use crate::plan::Plan;
 use crate::sample::Sample;
-use lifting_codegen::schedule::{Direction, SCHEDULES, Shape};
+use lifting_codegen::schedule::{SCHEDULES, Shape};
+use lifting_dsl::Direction;
 use lifting_planner::{Choice, Only, Schedule, Together, Way, Wisdom, scalar_of};
 use std::fmt;
 

@@ -25,8 +25,8 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    type Shape<'a> = (&'a [usize], &'a [u32], &'a [usize], &'a [i64]);
-    let shapes: [Shape; 12] = [
+    type ShapeCase<'a> = (&'a [usize], &'a [u32], &'a [usize], &'a [i64]);
+    let shapes: [ShapeCase; 12] = [
         (&[1], &[2], &[0], &[1]),
         (&[2], &[1], &[0], &[0]),
         (&[37], &[4], &[0], &[-3]),

@@ -3,9 +3,10 @@
 
 use crate::support::noise;
 use lifting::{
-    Boundary, Choice, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule,
-    Scheme, Way, bf16, catalogue, f16,
+    Boundary, Choice, Device, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule, Scheme, Way,
+    bf16, catalogue, f16,
 };
+use lifting_dsl::Direction;
 
 fn recipe<T: Sample>(name: &str, shape: &[usize], set: impl Fn(PlanBuilder<T>) -> PlanBuilder<T>) -> Recipe {
     let wavelet = catalogue::find(name).unwrap();

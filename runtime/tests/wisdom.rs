@@ -2,9 +2,10 @@
 //! warning.
 
 use lifting::{
-    BlockShape, Boundary, Device, Direction, Measured, Plan, PlanBuilder, PlanError, Reason, Recipe, Schedule, Way,
-    Wisdom, WisdomWarning, catalogue,
+    BlockShape, Boundary, Device, Measured, Plan, PlanBuilder, PlanError, Reason, Recipe, Schedule, Way, Wisdom,
+    WisdomWarning, catalogue,
 };
+use lifting_dsl::Direction;
 
 fn cdf97<R>(run: impl FnOnce(PlanBuilder<'_, f32>) -> R) -> R {
     let wavelet = catalogue::find("cdf97").unwrap();

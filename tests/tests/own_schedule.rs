@@ -9,12 +9,10 @@ use lifting_codegen::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::demand::Demand;
 use lifting_codegen::schedule::level::{Job, MAX_BATCH, Order, Params, RowAlignment};
-use lifting_codegen::schedule::{
-    self, Arithmetic, Direction, Extent, Field, Fit, Options, ScheduleError, Shape, step_value,
-};
+use lifting_codegen::schedule::{self, Arithmetic, Extent, Field, Fit, Options, ScheduleError, Shape, step_value};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-use lifting_dsl::{Phase, Scheme, Step};
+use lifting_dsl::{Direction, Phase, Scheme, Step};
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,7 +33,7 @@ struct SquaresFit {
     warps: u32,
 }
 
-impl schedule::Schedule for Squares {
+impl schedule::LaunchSchedule for Squares {
     fn name(&self) -> &'static str {
         "squares"
     }

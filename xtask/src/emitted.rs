@@ -8,12 +8,12 @@ use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::{
-    Along, AxisSchedule, Direction, Options, SCHEDULES, Schedule, ScheduleError, Sides, adjoint, extend, horizontal,
+    Along, AxisSchedule, LaunchSchedule, Options, SCHEDULES, ScheduleError, Sides, adjoint, extend, horizontal,
     lattice, registers, vertical, warp,
 };
 use lifting_dsl::adjoint::{Border, border};
 use lifting_dsl::extension::Extension;
-use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_dsl::{Boundary, Direction, Domain, Scheme};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +69,7 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
 }
 
 /// The schedule that is validated for more wavelets, and with gains.
-const WARP: &dyn Schedule = &warp::Schedule;
+const WARP: &dyn LaunchSchedule = &warp::WarpSchedule;
 
 /// Integer wavelets with the most taps, which need the most registers. Only blocks of `warp` in 16 bits are validated.
 const WIDE: [&str; 2] = ["fidelity", "cdsy62"];
@@ -87,7 +87,7 @@ fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar])
 }
 
 /// Representative kernels of a schedule.
-fn kernels_of(schedule: &dyn Schedule, scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+fn kernels_of(schedule: &dyn LaunchSchedule, scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     match schedule.specimens(scheme, options) {
         Ok(specimens) => specimens.iter().map(|specimen| specimen.kernel(scheme, options)).collect(),
         Err(e) => vec![Err(e)],
@@ -113,12 +113,12 @@ fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec
 fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let sides = Sides::both(options.sample);
     let along_rows = [(true, 8192), (true, 64), (false, 64)].map(|(aligned, length)| {
-        let shape = registers::horizontal::Shape::of(sides, aligned, length);
+        let shape = registers::horizontal::RegisterRowShape::of(sides, aligned, length);
         registers::horizontal::kernel(scheme, options, sides, shape)
     });
-    let columns: Vec<u32> = registers::vertical::Shape::candidates(options.direction, sides).collect();
+    let columns: Vec<u32> = registers::vertical::RegisterColumnShape::candidates(options.direction, sides).collect();
     let along_columns = columns.first().into_iter().chain(columns.last()).map(|&columns| {
-        registers::vertical::kernel(scheme, options, sides, registers::vertical::Shape::of(columns, 132))
+        registers::vertical::kernel(scheme, options, sides, registers::vertical::RegisterColumnShape::of(columns, 132))
     });
     along_rows.into_iter().chain(along_columns).collect()
 }
@@ -130,7 +130,7 @@ fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
         Err(e) => vec![Err(e)],
     };
     if !emit::natural_samples(scheme.domain()).contains(&options.sample) {
-        made.push(horizontal::kernel(scheme, options, horizontal::Shape::default()));
+        made.push(horizontal::kernel(scheme, options, horizontal::HorizontalShape::default()));
         made.push(vertical::kernel(scheme, options));
     }
     made
@@ -169,7 +169,8 @@ fn adjoint_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<
         .map(|kernel| kernel.map(|kernel| told_apart(kernel, "doubled")))
         .collect();
     // Forward kernels of a rule go with analysis, backward ones with synthesis, so each occurs once.
-    let way = if options.direction == Direction::Forward { extend::Way::Out } else { extend::Way::Back };
+    let way =
+        if options.direction == Direction::Forward { extend::ExtensionWay::Out } else { extend::ExtensionWay::Back };
     made.extend(Extension::ALL.into_iter().map(|rule| Ok(extend::kernel(rule, way, options.sample))));
     made
 }

@@ -5,7 +5,7 @@ use super::encode::depth;
 use super::lanes;
 use super::raw::{self, Reader};
 use super::scan::{Block, Symbols};
-use super::{BlockError, Context, MAX_PLANES, Mode, Shape};
+use super::{BlockError, BlockShape, Context, MAX_PLANES, Mode};
 use crate::tables::{Table, Tables};
 
 /// Coefficients of a block, row by row, as far as its words determine them.
@@ -49,7 +49,7 @@ impl Symbols for Coding<'_> {
 /// # Errors
 /// If the words are not those of a block.
 pub fn decode(
-    shape: Shape,
+    shape: BlockShape,
     planes: u32,
     mode: Mode,
     words: &[u16],
@@ -95,7 +95,7 @@ pub fn decode(
 /// # Errors
 /// As for [`decode`].
 pub fn decode_sequentially(
-    shape: Shape,
+    shape: BlockShape,
     planes: u32,
     sharing: u8,
     words: &[u16],
@@ -109,7 +109,7 @@ pub fn decode_sequentially(
 type Parts = (Vec<u32>, Vec<bool>, Vec<u8>);
 
 fn coded(
-    shape: Shape,
+    shape: BlockShape,
     planes: u32,
     sharing: u8,
     words: &[u16],

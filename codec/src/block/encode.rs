@@ -4,7 +4,7 @@ use super::arithmetic::{Encoder, Exhausted};
 use super::lanes::{self, PassEnd};
 use super::raw::{self, Writer};
 use super::scan::{Block, Symbols};
-use super::{CONTEXTS, Context, DEPTHS, Encoded, Mode, Shape};
+use super::{BlockShape, CONTEXTS, Context, DEPTHS, Encoded, Mode};
 use crate::tables::{Table, Tables};
 
 /// Symbol counts of a block: the data for choosing and training tables.
@@ -19,7 +19,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts the symbols of a block.
-    pub fn of(shape: Shape, coefficients: &[i32]) -> Counts {
+    pub fn of(shape: BlockShape, coefficients: &[i32]) -> Counts {
         match planes(coefficients) {
             planes @ 0..=lanes::MOST_PLANES => lanes::count(&lanes::ready(shape, coefficients, planes, false)),
             _ => Counts::sequentially(shape, coefficients),
@@ -27,7 +27,7 @@ impl Counts {
     }
 
     /// Sequential [`Counts::of`].
-    pub fn sequentially(shape: Shape, coefficients: &[i32]) -> Counts {
+    pub fn sequentially(shape: BlockShape, coefficients: &[i32]) -> Counts {
         let planes = planes(coefficients);
         let (magnitudes, negative) = split(coefficients);
         let mut counts = Counts { symbols: Box::new([[[0; 2]; CONTEXTS]; DEPTHS]), tail: 0, planes };
@@ -93,7 +93,7 @@ pub struct Choice {
 
 impl Choice {
     /// Choice of the shortest expected length. Sharing costs time, so it must save enough.
-    pub fn of(shape: Shape, counts: &Counts, tables: &Tables) -> Choice {
+    pub fn of(shape: BlockShape, counts: &Counts, tables: &Tables) -> Choice {
         let (class, coded) = tables.cheapest(counts);
         // Open code words have 8 bits left on average, which the tail fills. A coder has at least one word.
         let bits = |sharing: u8| {
@@ -108,7 +108,7 @@ impl Choice {
 }
 
 /// Encodes a block of coefficients, row by row, with the best table of a set.
-pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
+pub fn encode(shape: BlockShape, coefficients: &[i32], tables: &Tables) -> Encoded {
     encode_by(shape, coefficients, tables, false).0
 }
 
@@ -123,7 +123,7 @@ pub struct Prefix {
 
 /// [`encode`], with the prefixes at which the block can be cut: no words, whole passes, all words. A block that is raw
 /// or has more than 16 planes has only the first and the last.
-pub fn encode_with_prefixes(shape: Shape, coefficients: &[i32], tables: &Tables) -> (Encoded, Vec<Prefix>) {
+pub fn encode_with_prefixes(shape: BlockShape, coefficients: &[i32], tables: &Tables) -> (Encoded, Vec<Prefix>) {
     let (encoded, ends) = encode_by(shape, coefficients, tables, true);
     let magnitudes: Vec<u32> = coefficients.iter().map(|c| c.unsigned_abs()).collect();
     // 64 × 64 squares of 31 bits have 74 bits.
@@ -136,7 +136,7 @@ pub fn encode_with_prefixes(shape: Shape, coefficients: &[i32], tables: &Tables)
 }
 
 /// Sum of squared errors of magnitudes at the end of a pass. A decoder takes the middle of the possible values.
-fn error_at(end: &PassEnd, shape: Shape, magnitudes: &[u32]) -> u64 {
+fn error_at(end: &PassEnd, shape: BlockShape, magnitudes: &[u32]) -> u64 {
     let plane = end.plane;
     let error = |magnitude: u32, is_significant: bool| {
         let is_older = magnitude >> plane > 1;
@@ -155,7 +155,7 @@ fn error_at(end: &PassEnd, shape: Shape, magnitudes: &[u32]) -> u64 {
 }
 
 /// [`encode`], with the ends of passes on request and where available.
-fn encode_by(shape: Shape, coefficients: &[i32], tables: &Tables, ends: bool) -> (Encoded, Vec<PassEnd>) {
+fn encode_by(shape: BlockShape, coefficients: &[i32], tables: &Tables, ends: bool) -> (Encoded, Vec<PassEnd>) {
     let planes = planes(coefficients);
     if planes == 0 {
         return (Encoded { planes, mode: Mode::Raw, words: Vec::new() }, Vec::new());
@@ -196,7 +196,7 @@ impl Symbols for Coding<'_> {
 ///
 /// # Panics
 /// If the number of coefficients does not match the shape.
-pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
+pub fn encode_with(shape: BlockShape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
     assert_eq!(coefficients.len(), shape.samples());
     match planes(coefficients) {
         planes @ 1..=lanes::MOST_PLANES => {
@@ -210,7 +210,7 @@ pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, t
 ///
 /// # Panics
 /// As for [`encode_with`].
-pub fn encode_sequentially(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
+pub fn encode_sequentially(shape: BlockShape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
     assert_eq!(coefficients.len(), shape.samples());
     let planes = planes(coefficients);
     let (magnitudes, negative) = split(coefficients);

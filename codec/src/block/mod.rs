@@ -89,7 +89,7 @@ impl From<Passes> for Order {
 
 /// Direction along which neighbouring coefficients of a band tend to agree in sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum SignAxis {
     /// Along columns: the band is high along rows (HL) and has upright edges. Also used for HH and LL.
     Vertical,
     /// Along rows: LH.
@@ -98,18 +98,18 @@ pub enum Direction {
 
 /// Properties of a block known without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct BlockShape {
     /// Rows, 1 to [`MAX_SIDE`].
     pub height: usize,
     /// Columns, 1 to [`MAX_SIDE`].
     pub width: usize,
     /// Direction of sign prediction.
-    pub direction: Direction,
+    pub direction: SignAxis,
     /// Coding order of the planes.
     pub order: Order,
 }
 
-impl Shape {
+impl BlockShape {
     /// Number of coefficients.
     pub fn samples(&self) -> usize {
         self.height * self.width

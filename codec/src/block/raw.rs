@@ -1,6 +1,6 @@
 //! Bit streams in words, highest bit first, and blocks stored uncoded.
 
-use super::{BlockError, Shape};
+use super::{BlockError, BlockShape};
 
 /// Writer of bits.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Number of words of a stored block: a sign and `planes` bits for each coefficient.
-pub fn words(shape: Shape, planes: u32) -> usize {
+pub fn words(shape: BlockShape, planes: u32) -> usize {
     (shape.samples() * (planes as usize + 1)).div_ceil(16)
 }
 
@@ -80,7 +80,12 @@ pub fn encode(magnitudes: &[u32], negative: &[bool], planes: u32) -> Vec<u16> {
 ///
 /// # Errors
 /// If the block should be complete and the number of words does not match, or the padding is not 0.
-pub fn decode(shape: Shape, planes: u32, words: &[u16], complete: bool) -> Result<(Vec<u32>, Vec<bool>), BlockError> {
+pub fn decode(
+    shape: BlockShape,
+    planes: u32,
+    words: &[u16],
+    complete: bool,
+) -> Result<(Vec<u32>, Vec<bool>), BlockError> {
     if complete && words.len() != self::words(shape, planes) {
         return Err(BlockError::Length);
     }

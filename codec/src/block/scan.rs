@@ -1,7 +1,7 @@
 //! Scan of a block: order and contexts of its symbols, shared by encoder, decoder and counts.
 
 use super::arithmetic::Exhausted;
-use super::{Context, Direction, MAX_SIDE, Order, Passes, Shape};
+use super::{BlockShape, Context, MAX_SIDE, Order, Passes, SignAxis};
 
 /// Consumer or source of a block's symbols.
 pub trait Symbols {
@@ -17,7 +17,7 @@ const STRIDE: usize = MAX_SIDE + 2;
 
 /// Coefficients, with their coding state.
 pub struct Block {
-    shape: Shape,
+    shape: BlockShape,
     /// Magnitudes: complete in an encoder, as far as decoded in a decoder.
     pub magnitudes: Vec<u32>,
     /// Whether a coefficient is negative, once known.
@@ -45,7 +45,7 @@ enum Pass {
 
 impl Block {
     /// Uncoded block.
-    pub fn new(shape: Shape, magnitudes: Vec<u32>, negative: Vec<bool>, planes: u32) -> Block {
+    pub fn new(shape: BlockShape, magnitudes: Vec<u32>, negative: Vec<bool>, planes: u32) -> Block {
         let (samples, map) = (shape.samples(), (shape.height + 2) * STRIDE);
         Block {
             shape,
@@ -98,7 +98,7 @@ impl Block {
         coded: &mut [bool],
         symbols: &mut S,
     ) -> Result<(), Exhausted> {
-        let Shape { height, width, .. } = self.shape;
+        let BlockShape { height, width, .. } = self.shape;
         // Coefficients of a step, and those that become significant.
         let (mut visited, mut found) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
         for (y, side) in (0..height).flat_map(|y| [(y, 0), (y, 1)]) {
@@ -152,7 +152,7 @@ impl Block {
         if plane < self.shape.order.tail() {
             return Ok(());
         }
-        let Shape { height, width, .. } = self.shape;
+        let BlockShape { height, width, .. } = self.shape;
         let mut visited = Vec::with_capacity(order.len());
         for (y, side) in (0..height).flat_map(|y| [(y, 0), (y, 1)]) {
             visited.clear();
@@ -177,7 +177,7 @@ impl Block {
     /// The tail's bits, lane by lane and plane by plane: index of a coefficient significant at the plane's end, the
     /// plane, and whether the bit is a sign.
     pub fn tail(&self, planes: u32) -> impl Iterator<Item = (usize, u32, bool)> + '_ {
-        let Shape { height, width, order, .. } = self.shape;
+        let BlockShape { height, width, order, .. } = self.shape;
         let each = move |left: usize, plane: u32| {
             let columns = left..width.min(left + 2);
             let places = (0..height).flat_map(move |y| columns.clone().map(move |x| y * width + x));
@@ -201,8 +201,8 @@ impl Block {
         let vertical = self.signs[at - STRIDE] + self.signs[at + STRIDE];
         let horizontal = self.signs[at - 1] + self.signs[at + 1];
         match self.shape.direction {
-            Direction::Vertical => Context::sign(vertical, horizontal),
-            Direction::Horizontal => Context::sign(horizontal, vertical),
+            SignAxis::Vertical => Context::sign(vertical, horizontal),
+            SignAxis::Horizontal => Context::sign(horizontal, vertical),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Codeblocks on a device, by its kernels.
 
-use crate::bands::Place;
+use crate::bands::BlockPlace;
 use crate::block::kernel::{
     AS_IT_IS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, launch, probabilities,
 };
@@ -44,7 +44,7 @@ impl BlockCoder {
     pub fn encode(
         &self,
         components: &[Vec<i32>],
-        places: &[Place],
+        places: &[BlockPlace],
         tables: &Tables,
     ) -> Result<Option<Vec<Encoded>>, CodecError> {
         let Some(first) = places.first() else { return Ok(Some(Vec::new())) };
@@ -111,7 +111,7 @@ impl BlockCoder {
         components: usize,
         each: usize,
         tables: &Tables,
-        blocks: &[(&Place, &Held<'_>)],
+        blocks: &[(&BlockPlace, &Held<'_>)],
     ) -> Result<Option<Vec<Vec<i32>>>, CodecError> {
         let (mut fields, mut choices, mut words) = (Vec::new(), Vec::new(), Vec::<u8>::new());
         for (place, held) in blocks {

@@ -2,7 +2,7 @@
 
 use super::packets::{self, slots};
 use super::{check_numbers, hash, samples};
-use crate::bands::{Band, Place};
+use crate::bands::{Band, BlockPlace};
 use crate::block::kernel::{FIELDS, Task, probabilities};
 use crate::error::CodecError;
 use crate::image::{Format, Image, range};
@@ -58,7 +58,7 @@ pub struct Layout<'a> {
     pub format: Format,
     pub pictures: usize,
     /// Blocks of each packet.
-    pub groups: &'a [Vec<Place>],
+    pub groups: &'a [Vec<BlockPlace>],
     /// Bytes of the header, and of room for the stream.
     pub header: usize,
     pub capacity: usize,
@@ -90,7 +90,7 @@ impl Layout<'_> {
     ///
     /// # Errors
     /// If a number exceeds 31 bits.
-    pub fn tasks(&self, mut words: impl FnMut(&Place) -> [usize; 2]) -> Result<Vec<i32>, CodecError> {
+    pub fn tasks(&self, mut words: impl FnMut(&BlockPlace) -> [usize; 2]) -> Result<Vec<i32>, CodecError> {
         let Layout { format, pictures, groups, each, .. } = *self;
         let mut tasks = Vec::new();
         for picture in 0..pictures {
@@ -231,7 +231,7 @@ pub fn launch<const N: usize, const M: usize>(
 }
 
 /// First block of each packet, ending with the number of blocks; and the packet of each block.
-fn packets_of(groups: &[Vec<Place>]) -> (Vec<i32>, Vec<i32>) {
+fn packets_of(groups: &[Vec<BlockPlace>]) -> (Vec<i32>, Vec<i32>) {
     let (mut firsts, mut packet_of) = (vec![0], Vec::new());
     for (number, group) in (0..).zip(groups) {
         packet_of.extend(std::iter::repeat_n(number, group.len()));
@@ -242,14 +242,14 @@ fn packets_of(groups: &[Vec<Place>]) -> (Vec<i32>, Vec<i32>) {
 
 /// Position of each block in its band, with the band's quantiser, for the quantisation kernels. At each resolution,
 /// packets go tile by tile.
-pub fn places_in_bands(tiles: &[Vec<Band>], groups: &[Vec<Place>]) -> Vec<[i32; super::quantise::PLACE]> {
-    let place = |bands: &[Band], place: &Place| {
+pub fn places_in_bands(tiles: &[Vec<Band>], groups: &[Vec<BlockPlace>]) -> Vec<[i32; super::quantise::PLACE]> {
+    let place = |bands: &[Band], place: &BlockPlace| {
         let band = &bands[place.band];
         let first = place.start - band.start;
         let quantiser = place.component * bands.len() + place.band;
         [first / band.stride, first % band.stride, band.shape[0], band.shape[1], quantiser].map(|n| n as i32)
     };
-    let of = |(number, group): (usize, &Vec<Place>)| {
+    let of = |(number, group): (usize, &Vec<BlockPlace>)| {
         let bands = &tiles[number % tiles.len()];
         group.iter().map(|p| place(bands, p)).collect::<Vec<_>>()
     };

@@ -21,9 +21,9 @@ use crate::back::namer::identifier;
 use crate::back::{Unsupported, comment_line};
 use crate::ir::valid::{KernelInfo, ValidationError, validate};
 use crate::ir::{Kernel, Scalar};
-use crate::schedule::{Direction, Options, ScheduleError};
+use crate::schedule::{Options, ScheduleError};
 use crate::window::{Halo, Window};
-use lifting_dsl::{Boundary, Domain, Profile, Scheme};
+use lifting_dsl::{Boundary, Direction, Domain, Profile, Scheme};
 
 pub use c::{DEVICE_DOC, SCRATCH_DOC, c, common, docs, periodic_check, sample_type};
 pub use cuda::{FAST_MATH, STREAM, cuda};

@@ -4,9 +4,9 @@
 use super::Request;
 use crate::ir::{Kernel, Scalar};
 use crate::schedule::rows::Margins;
-use crate::schedule::{Arithmetic, Direction, Options, ScheduleError, horizontal, rows, vertical};
+use crate::schedule::{Arithmetic, Options, ScheduleError, horizontal, rows, vertical};
 use crate::window::{Halo, Window};
-use lifting_dsl::Scheme;
+use lifting_dsl::{Direction, Scheme};
 
 /// Shared memory that a block may declare, in bytes.
 const SHARED: i64 = crate::ir::valid::MAX_SHARED as i64;
@@ -62,13 +62,13 @@ pub(super) fn margin(scheme: &Scheme) -> i32 {
 /// Kernels along rows: slices are longer where the halo exceeds the usual one.
 fn along_rows(request: &Request, options: Options, replaced: &mut Vec<String>) -> Result<Kernel, ScheduleError> {
     let scheme = request.scheme;
-    let usual = horizontal::Shape::default();
+    let usual = horizontal::HorizontalShape::default();
     let halo = Halo::of(&options.direction.steps(scheme), options.boundary);
     let bytes = Arithmetic::of(scheme, options)?.work.bytes() as i64;
     let holds = |pairs: u32| 2 * (i64::from(pairs) + halo.pairs_before() + halo.pairs_after()) * bytes <= SHARED;
     let longer = [2, 4].map(|times| times * usual.pairs).into_iter().filter(|pairs| holds(*pairs));
     let others = longer.map(|pairs| {
-        let kernel = horizontal::kernel(scheme, options, horizontal::Shape { pairs, ..usual });
+        let kernel = horizontal::kernel(scheme, options, horizontal::HorizontalShape { pairs, ..usual });
         (format!("slices of {pairs} pairs instead of {}", usual.pairs), kernel)
     });
     first(horizontal::kernel(scheme, options, usual), others, replaced)
@@ -78,11 +78,11 @@ fn along_rows(request: &Request, options: Options, replaced: &mut Vec<String>) -
 fn along_columns(request: &Request, options: Options, replaced: &mut Vec<String>) -> Result<Kernel, ScheduleError> {
     let scheme = request.scheme;
     let window = Window::derive(&options.direction.steps(scheme), options.boundary);
-    let usual = vertical::Shape::for_window(&window, options.sample);
+    let usual = vertical::VerticalShape::for_window(&window, options.sample);
     let others = [2, 4, 8].map(|part| {
         // The number of threads stays the same.
         let (columns, threads_y) = (usual.columns / part, usual.threads_y * part);
-        let kernel = vertical::kernel_with(scheme, options, vertical::Shape { columns, threads_y, ..usual });
+        let kernel = vertical::kernel_with(scheme, options, vertical::VerticalShape { columns, threads_y, ..usual });
         (format!("slabs of {columns} columns instead of {}", usual.columns), kernel)
     });
     first(vertical::kernel_with(scheme, options, usual), others, replaced)

@@ -13,10 +13,10 @@
 use super::border::within_phase;
 use super::lift::{Arithmetic, step_value};
 use super::lines::EachLine;
-use super::{Direction, Options, ScheduleError};
+use super::{Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Scalar, Space};
-use lifting_dsl::{Boundary, Domain, Group, Phase, RealStep, Scheme, Step, adjoint};
+use lifting_dsl::{Boundary, Direction, Domain, Group, Phase, RealStep, Scheme, Step, adjoint};
 
 /// Resident blocks to ask for: without a request, nvcc spills registers for twice as many.
 const RESIDENT: u32 = 8;

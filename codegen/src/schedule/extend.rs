@@ -15,7 +15,7 @@ use lifting_dsl::extension::Extension;
 
 /// The extension or its adjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum ExtensionWay {
     /// Fills the extension from the line.
     Out,
     /// The adjoint: adds the extension to the line.
@@ -76,15 +76,15 @@ fn terms(rule: Extension, n: ParamId, i: Expr) -> Vec<Term> {
 ///
 /// Lines of one sample have no neighbours to continue from: do not use [`Extension::Smooth`] and
 /// [`Extension::Antireflect`] for them.
-pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
+pub fn kernel(rule: Extension, way: ExtensionWay, sample: Scalar) -> Kernel {
     let work = if sample.is_storage() { Scalar::F32 } else { sample };
     let arith = Arithmetic { storage: sample, work, sum: work };
-    let verb = if way == Way::Out { "extend" } else { "fold" };
+    let verb = if way == ExtensionWay::Out { "extend" } else { "fold" };
     let mut builder = Builder::new(format!("{verb}_{rule}_{}", sample.name()));
     let b = &mut builder;
     b.doc(match way {
-        Way::Out => "Extends lines in the middle of longer ones, a sample a thread.",
-        Way::Back => "Adds the extension of lines back to its sources, a line a thread.",
+        ExtensionWay::Out => "Extends lines in the middle of longer ones, a sample a thread.",
+        ExtensionWay::Back => "Adds the extension of lines back to its sources, a line a thread.",
     });
     let data = b.pointer("data", sample, Access::ReadWrite, "the long lines");
     let first = b.scalar("first", Scalar::I32, "samples before the line");
@@ -93,13 +93,13 @@ pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
     let lines = EachLine::declare(b);
     let beyond = length - samples;
     // The grid's maximum, however long a line is: blocks take several samples.
-    let rows = if way == Way::Out { beyond.min(Expr::i32(65535)) } else { 1.into() };
+    let rows = if way == ExtensionWay::Out { beyond.min(Expr::i32(65535)) } else { 1.into() };
     lines.run(b, |b, base| {
         let place = |at: Expr| base + at.cast(Scalar::I64) * lines.step;
         let line = |i: Expr| place(i + first);
         let (from, by): (Expr, Expr) = match way {
-            Way::Out => (Builtin::BlockY.into(), Builtin::GridY.into()),
-            Way::Back => (0.into(), 1.into()),
+            ExtensionWay::Out => (Builtin::BlockY.into(), Builtin::GridY.into()),
+            ExtensionWay::Back => (0.into(), 1.into()),
         };
         b.for_("m", from, beyond, by, |b, m: Expr| {
             // Samples before the line come first, then those after it.
@@ -109,8 +109,8 @@ pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
             let i: Expr = b.let_("i", Scalar::I32, at - first).into();
             let terms = terms(rule, samples, i);
             match way {
-                Way::Out => out(b, arith, Space::Global(data), place(at), terms, &line),
-                Way::Back => back(b, arith, Space::Global(data), place(at), terms, &line),
+                ExtensionWay::Out => out(b, arith, Space::Global(data), place(at), terms, &line),
+                ExtensionWay::Back => back(b, arith, Space::Global(data), place(at), terms, &line),
             }
         });
     });

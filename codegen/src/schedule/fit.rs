@@ -90,7 +90,7 @@ impl Specimen {
 
 /// A schedule: launches that transform all axes of a level, or of several, in one pass. See
 /// [`SCHEDULES`](super::SCHEDULES).
-pub trait Schedule: Send + Sync {
+pub trait LaunchSchedule: Send + Sync {
     /// Its name in recipes, wisdom and commands.
     fn name(&self) -> &'static str;
 
@@ -286,22 +286,22 @@ impl Shape {
     }
 }
 
-impl fmt::Debug for dyn Schedule {
+impl fmt::Debug for dyn LaunchSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
 /// Schedules have different names.
-impl PartialEq for dyn Schedule {
-    fn eq(&self, other: &dyn Schedule) -> bool {
+impl PartialEq for dyn LaunchSchedule {
+    fn eq(&self, other: &dyn LaunchSchedule) -> bool {
         self.name() == other.name()
     }
 }
 
-impl Eq for dyn Schedule {}
+impl Eq for dyn LaunchSchedule {}
 
-impl Hash for dyn Schedule {
+impl Hash for dyn LaunchSchedule {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name().hash(state);
     }

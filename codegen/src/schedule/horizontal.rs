@@ -12,24 +12,24 @@
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Pass, resident};
-use super::{Direction, Options, ScheduleError, Sides, lattice};
+use super::{Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::Halo;
-use lifting_dsl::{Boundary, Scheme, Step};
+use lifting_dsl::{Boundary, Direction, Scheme, Step};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct HorizontalShape {
     /// Threads a block.
     pub threads: u32,
     /// Pairs of samples a block.
     pub pairs: u32,
 }
 
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape { threads: 256, pairs: 512 }
+impl Default for HorizontalShape {
+    fn default() -> HorizontalShape {
+        HorizontalShape { threads: 256, pairs: 512 }
     }
 }
 
@@ -40,7 +40,7 @@ const LONG: usize = 24;
 ///
 /// # Errors
 /// If the sample type is not in the scheme's domain, or the halo is wider than a slice.
-pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
+pub fn kernel(scheme: &Scheme, options: Options, shape: HorizontalShape) -> Result<Kernel, ScheduleError> {
     kernel_between(scheme, options, Sides::both(options.sample), shape)
 }
 
@@ -48,7 +48,12 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
 ///
 /// # Errors
 /// As [`kernel`].
-pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+pub fn kernel_between(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: HorizontalShape,
+) -> Result<Kernel, ScheduleError> {
     kernel_along(scheme, options, sides, shape, Along::Row)
 }
 
@@ -57,7 +62,7 @@ pub fn kernel_along(
     scheme: &Scheme,
     options: Options,
     sides: Sides,
-    shape: Shape,
+    shape: HorizontalShape,
     along: Along,
 ) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
@@ -168,7 +173,7 @@ impl Tile<'_> {
     }
 
     /// One step on the slice and the part of the halo that later steps need.
-    fn step(&self, b: &mut Builder, step: &Step, (before, after): (i64, i64), shape: Shape) {
+    fn step(&self, b: &mut Builder, step: &Step, (before, after): (i64, i64), shape: HorizontalShape) {
         let target = step.target();
         let p = target.parity();
         b.comment(crate::describe::step(step));
@@ -197,7 +202,7 @@ impl Tile<'_> {
     }
 
     /// Passes every sample of the slice to `put`, band by band (forward) or in order (inverse).
-    fn store(&self, b: &mut Builder, options: Options, shape: Shape, put: impl Fn(&mut Builder, Expr, Expr)) {
+    fn store(&self, b: &mut Builder, options: Options, shape: HorizontalShape, put: impl Fn(&mut Builder, Expr, Expr)) {
         let pairs = shape.pairs as i32;
         b.for_("x", Builtin::ThreadX, 2 * pairs, shape.threads as i32, |b, x| {
             // Forward: the first half of the threads' turns writes low, the second high.

@@ -32,56 +32,27 @@ pub mod volume;
 pub mod warp;
 
 pub use axis::AxisSchedule;
-pub use fit::{Extent, Fit, HostLaunch, Schedule, Specimen, Tiles};
+pub use fit::{Extent, Fit, HostLaunch, LaunchSchedule, Specimen, Tiles};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
 pub use shape::{Field, Shape, ShapeError, unfit};
 
 use crate::ir::Scalar;
-use lifting_dsl::{Boundary, PairStage, Scheme, Step};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// All schedules whose launches take several axes. In a plan, the first of equals wins.
-pub const SCHEDULES: &[&dyn Schedule] =
-    &[&stream::Schedule, &warp::Schedule, &tile::Schedule, &cascade::Schedule, &pyramid::Schedule, &volume::Schedule];
+pub const SCHEDULES: &[&dyn LaunchSchedule] = &[
+    &stream::StreamSchedule,
+    &warp::WarpSchedule,
+    &tile::TileSchedule,
+    &cascade::CascadeSchedule,
+    &pyramid::PyramidSchedule,
+    &volume::VolumeSchedule,
+];
 
 /// The schedule of [`SCHEDULES`] with this name.
-pub fn schedule(name: &str) -> Option<&'static dyn Schedule> {
+pub fn schedule(name: &str) -> Option<&'static dyn LaunchSchedule> {
     SCHEDULES.iter().copied().find(|schedule| schedule.name() == name)
-}
-
-/// Analysis or synthesis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// Signal to bands.
-    Forward,
-    /// Bands to signal.
-    Inverse,
-}
-
-impl Direction {
-    /// The steps that this direction executes, in order.
-    pub fn steps(self, scheme: &Scheme) -> Vec<Step> {
-        match self {
-            Direction::Forward => scheme.steps().to_vec(),
-            Direction::Inverse => scheme.inverse_steps(),
-        }
-    }
-
-    /// The stages that this direction executes, in order, if the scheme runs as a lattice under this border rule.
-    pub fn stages(self, scheme: &Scheme, boundary: Boundary) -> Option<Vec<PairStage>> {
-        match self {
-            Direction::Forward => scheme.stages(boundary),
-            Direction::Inverse => scheme.inverse_stages(boundary),
-        }
-    }
-
-    /// `forward` or `inverse`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Forward => "forward",
-            Direction::Inverse => "inverse",
-        }
-    }
 }
 
 /// Options that specialise a pass kernel.

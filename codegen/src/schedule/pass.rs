@@ -1,14 +1,14 @@
 //! Pass parameters shared by all pass kernels, and sample access through them.
 
 use super::border::within_phase;
-use super::{Arithmetic, Direction, Options, Sides};
+use super::{Arithmetic, Options, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
-use lifting_dsl::{Boundary, Phase, Step};
+use lifting_dsl::{Boundary, Direction, Phase, Step};
 
 /// One array of a pass: a pointer, and the distances between rows and between images, in samples.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Array {
+pub(super) struct PassArray {
     pub(super) pointer: ParamId,
     pub(super) pitch: ParamId,
     pub(super) stride: ParamId,
@@ -30,9 +30,9 @@ pub struct Pass {
     arith: Arithmetic,
     along: Along,
     /// `src` or `dst`: the interleaved side.
-    pub(super) signal: Array,
-    pub(super) low: Array,
-    pub(super) high: Array,
+    pub(super) signal: PassArray,
+    pub(super) low: PassArray,
+    pub(super) high: PassArray,
     /// Samples along the axis.
     pub length: ParamId,
     /// Position of the first sample, 0 or 1.
@@ -89,7 +89,8 @@ impl Pass {
         let gain = options.gain.then(|| {
             b.scalar("gain", Scalar::I32, "bits of headroom that this pass adds (forward) or removes (inverse); else 0")
         });
-        let array = |i: usize| Array { pointer: pointers[i], pitch: pitches[i], stride: strides[i], scalar: types[i] };
+        let array =
+            |i: usize| PassArray { pointer: pointers[i], pitch: pitches[i], stride: strides[i], scalar: types[i] };
         let (signal, low, high) = if forward { (array(0), array(1), array(2)) } else { (array(2), array(0), array(1)) };
         Pass { options, arith, along, signal, low, high, length, parity, lines, batch, gain }
     }
@@ -98,8 +99,9 @@ impl Pass {
     pub fn for_each_image(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Image)) {
         let batch = self.batch;
         b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
-            let base =
-                |b: &mut Builder, name: &str, a: Array| b.let_(name, Scalar::I64, image.cast(Scalar::I64) * a.stride);
+            let base = |b: &mut Builder, name: &str, a: PassArray| {
+                b.let_(name, Scalar::I64, image.cast(Scalar::I64) * a.stride)
+            };
             let forward = self.options.direction == Direction::Forward;
             let signal = base(b, if forward { "src_base" } else { "dst_base" }, self.signal);
             let low = base(b, "low_base", self.low);
@@ -123,7 +125,7 @@ impl Pass {
         (self.parity + self.length + 1) / 2
     }
 
-    fn index(&self, array: Array, base: LocalId, line: Expr, i: Expr) -> Expr {
+    fn index(&self, array: PassArray, base: LocalId, line: Expr, i: Expr) -> Expr {
         let wide = |e: Expr| e.cast(Scalar::I64);
         let (across, along) = match self.along {
             Along::Row => (wide(line) * array.pitch, wide(i)),
@@ -133,7 +135,7 @@ impl Pass {
     }
 
     /// The array of a phase's band.
-    pub(super) fn band(&self, phase: Phase) -> Array {
+    pub(super) fn band(&self, phase: Phase) -> PassArray {
         match phase {
             Phase::Even => self.low,
             Phase::Odd => self.high,
@@ -190,7 +192,7 @@ impl Pass {
         }
     }
 
-    fn fetch(&self, b: &mut Builder, array: Array, base: LocalId, line: Expr, i: Expr, value: LocalId) {
+    fn fetch(&self, b: &mut Builder, array: PassArray, base: LocalId, line: Expr, i: Expr, value: LocalId) {
         let index = self.index(array, base, line, i);
         b.load(value, Space::Global(array.pointer), index, 1, Cache::Default);
     }
@@ -241,7 +243,7 @@ impl Pass {
         }
     }
 
-    fn put(&self, b: &mut Builder, array: Array, base: LocalId, line: Expr, i: Expr, value: Expr) {
+    fn put(&self, b: &mut Builder, array: PassArray, base: LocalId, line: Expr, i: Expr, value: Expr) {
         let index = self.index(array, base, line, i);
         b.store(Space::Global(array.pointer), index, value);
     }

@@ -1,6 +1,6 @@
 //! Block shapes in plans, wisdom and recipes: a schedule's name and a few named numbers.
 
-use super::{Schedule, ScheduleError, schedule};
+use super::{LaunchSchedule, ScheduleError, schedule};
 use crate::ir::WARP;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -41,7 +41,7 @@ impl Field {
 /// A schedule and the numbers that size its blocks. The schedule's own `Shape` documents each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
-    schedule: &'static dyn Schedule,
+    schedule: &'static dyn LaunchSchedule,
     values: [u32; MOST],
     /// Lanes of a warp.
     lanes: u32,
@@ -136,7 +136,7 @@ impl Shape {
     ///
     /// # Panics
     /// If their count differs from the number of fields.
-    pub fn new(schedule: &'static dyn Schedule, numbers: &[u32]) -> Shape {
+    pub fn new(schedule: &'static dyn LaunchSchedule, numbers: &[u32]) -> Shape {
         assert_eq!(schedule.fields().len(), numbers.len(), "the numbers of a shape of `{}`", schedule.name());
         let mut values = [0; MOST];
         values[..numbers.len()].copy_from_slice(numbers);
@@ -178,7 +178,7 @@ impl Shape {
     }
 
     /// The schedule whose shape this is.
-    pub fn schedule(&self) -> &'static dyn Schedule {
+    pub fn schedule(&self) -> &'static dyn LaunchSchedule {
         self.schedule
     }
 

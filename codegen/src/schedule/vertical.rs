@@ -13,15 +13,15 @@
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Image, Pass, resident};
-use super::{Direction, Options, ScheduleError, Sides, lattice};
+use super::{Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::{Halo, Window};
-use lifting_dsl::{Boundary, Scheme, Step};
+use lifting_dsl::{Boundary, Direction, Scheme, Step};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct VerticalShape {
     /// Columns of a slab, one a thread along x.
     pub columns: u32,
     /// Threads along y.
@@ -32,13 +32,13 @@ pub struct Shape {
     pub chunk: u32,
 }
 
-impl Shape {
+impl VerticalShape {
     /// The shape for a window: a slab of 128 bytes, an advance of 16 rows (or more, up to the rows it keeps), and
     /// chunks of at least 256 rows.
-    pub fn for_window(window: &Window, sample: Scalar) -> Shape {
+    pub fn for_window(window: &Window, sample: Scalar) -> VerticalShape {
         let height = 16.max((window.kept() as u32).div_ceil(8) * 8);
         let columns = if sample.bytes() == 2 { 64 } else { 32 };
-        Shape { columns, threads_y: 8, height, chunk: 256u32.div_ceil(height) * height }
+        VerticalShape { columns, threads_y: 8, height, chunk: 256u32.div_ceil(height) * height }
     }
 }
 
@@ -48,7 +48,7 @@ impl Shape {
 /// See [`kernel_with`].
 pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
     let window = Window::derive(&options.direction.steps(scheme), options.boundary);
-    kernel_with(scheme, options, Shape::for_window(&window, options.sample))
+    kernel_with(scheme, options, VerticalShape::for_window(&window, options.sample))
 }
 
 /// Writes the pass kernel.
@@ -56,7 +56,7 @@ pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError
 /// # Errors
 /// If the sample type is not in the scheme's domain. If the window keeps more rows than it advances by, or exceeds 48
 /// KiB of shared memory.
-pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
+pub fn kernel_with(scheme: &Scheme, options: Options, shape: VerticalShape) -> Result<Kernel, ScheduleError> {
     kernel_between(scheme, options, Sides::both(options.sample), shape)
 }
 
@@ -64,7 +64,12 @@ pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Ke
 ///
 /// # Errors
 /// As [`kernel_with`].
-pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+pub fn kernel_between(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: VerticalShape,
+) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     if let Some(stages) = options.direction.stages(scheme, options.boundary) {
         return lattice::runs::kernel(scheme, options, sides, Along::Column, &stages);
@@ -169,7 +174,7 @@ struct Slab<'a> {
     cells: SharedId,
     window: &'a Window,
     halo: &'a Halo,
-    shape: Shape,
+    shape: VerticalShape,
     arith: Arithmetic,
     pass: &'a Pass,
     column: LocalId,

@@ -10,11 +10,11 @@ use lifting_codegen::opt::{self, Instance};
 use lifting_codegen::schedule::level::{
     Arguments, Array, BANDS_ALIGNED, Job, Order, Planes, RowAlignment, SIGNAL_ALIGNED,
 };
-use lifting_codegen::schedule::{Direction, Extent, Fit, Options, ScheduleError, Shape};
+use lifting_codegen::schedule::{Extent, Fit, Options, ScheduleError, Shape};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 use std::sync::Arc;
 
 /// Alignment of rows.
@@ -64,7 +64,7 @@ impl Case {
     }
 
     /// The signal and the bands, in the order of [`Job`]'s arrays.
-    fn places(&self, extent: Extent, geometry: &Geometry) -> Vec<Place> {
+    fn places(&self, extent: Extent, geometry: &Geometry) -> Vec<Placement> {
         let three = |v: &[usize]| [v[0], v[1], v[2]];
         let mut boxes: Vec<_> = match extent {
             Extent::AllLevels => vec![([0; 3], self.sides, false)],
@@ -90,14 +90,14 @@ impl Case {
             let pitch = if aligned { (largest(i, 2) + 2).next_multiple_of(16) } else { largest(i, 2) + 3 };
             let plane = pitch * largest(i, 1) + if aligned { 16 } else { 5 };
             let stride = plane * largest(i, 0) + if aligned { 16 } else { 1 };
-            Place { offset, sides, lead, pitch, plane, stride }
+            Placement { offset, sides, lead, pitch, plane, stride }
         };
         boxes.iter().enumerate().map(place).collect()
     }
 
-    fn job(&self, extent: Extent, places: &[Place], bytes: usize) -> Job {
+    fn job(&self, extent: Extent, places: &[Placement], bytes: usize) -> Job {
         let array = |i: usize| {
-            let Place { lead, pitch, stride, .. } = places[if extent == Extent::AllLevels { i.min(1) } else { i }];
+            let Placement { lead, pitch, stride, .. } = places[if extent == Extent::AllLevels { i.min(1) } else { i }];
             Array { address: (lead * bytes) as u64, pitch: pitch as i64, stride: stride as i64 }
         };
         let [depth, height, width] = self.sides.map(|n| n as i32);
@@ -119,7 +119,7 @@ impl Case {
 }
 
 /// A box of the signal, or of the coefficients in the Mallat layout, as an array in memory.
-struct Place {
+struct Placement {
     offset: [usize; 3],
     sides: [usize; 3],
     /// Elements before the first sample.
@@ -129,7 +129,7 @@ struct Place {
     stride: usize,
 }
 
-impl Place {
+impl Placement {
     /// Elements from the first sample to the last.
     fn len(&self, batch: usize) -> usize {
         let [z, y, x] = self.sides;
@@ -138,7 +138,7 @@ impl Place {
 
     /// The offsets of all samples: in memory, and in the whole.
     fn samples(&self, image: usize, [_, height, width]: [usize; 3]) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let Place { offset: [z0, y0, x0], sides: [d, h, w], pitch, plane, stride, .. } = *self;
+        let Placement { offset: [z0, y0, x0], sides: [d, h, w], pitch, plane, stride, .. } = *self;
         let at = move |z: usize, y: usize, x: usize| {
             let whole = ((z0 + z) * height + y0 + y) * width + x0 + x;
             (image * stride + z * plane + y * pitch + x, whole)
@@ -309,7 +309,7 @@ fn is_limit(scheme: &Scheme, error: &ScheduleError) -> bool {
 /// A launch that a kernel takes.
 struct Launch {
     geometry: Geometry,
-    places: Vec<Place>,
+    places: Vec<Placement>,
     scalars: Vec<i64>,
 }
 

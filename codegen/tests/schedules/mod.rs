@@ -14,11 +14,11 @@ use launch::{Case, Kernels, Outcome, Rows, Try};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::level::{Array, Job, Order};
-use lifting_codegen::schedule::{Direction, Extent, Field, Options, Schedule, Shape};
-use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use lifting_codegen::schedule::{Extent, Field, LaunchSchedule, Options, Shape};
+use lifting_dsl::{Boundary, Direction, Domain, Scheme, testing};
 use proptest::prelude::*;
 
-pub type Of = &'static dyn Schedule;
+pub type Of = &'static dyn LaunchSchedule;
 
 const ORDERS: [Order; 2] = [Order::HorizontalFirst, Order::VerticalFirst];
 

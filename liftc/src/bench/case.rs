@@ -1,13 +1,14 @@
 //! Benchmark cases: wavelet, sample type, shape and levels.
 
 use super::data::Rows;
-use super::{Way, with_sample};
+use super::{TimedOperation, with_sample};
 use crate::cli::{BenchArgs, DirectionArg};
 use crate::failure::{Outcome, input, usage};
 use crate::{warn, wavelet};
 use lifting::{
-    BlockShape, Boundary, Device, Direction, Domain, Plan, PlanBuilder, PlanError, Sample, SampleType, Schedule, Scheme,
+    BlockShape, Boundary, Device, Domain, Plan, PlanBuilder, PlanError, Sample, SampleType, Schedule, Scheme,
 };
+use lifting_dsl::Direction;
 use std::fmt;
 
 /// One transform to measure.
@@ -26,7 +27,7 @@ pub struct Case {
     /// Row pitch in bytes, if given.
     pub pitch: Option<usize>,
     /// Directions to time.
-    pub ways: Vec<Way>,
+    pub ways: Vec<TimedOperation>,
     /// Transformed axes; `None` transforms all.
     pub axes: Option<Vec<usize>>,
     /// Lengths of independent tiles.
@@ -47,7 +48,7 @@ impl Case {
             boundary: None,
             schedule: Schedule::Auto,
             pitch: None,
-            ways: vec![Way::Forward, Way::Inverse],
+            ways: vec![TimedOperation::Forward, TimedOperation::Inverse],
             axes: None,
             tile: None,
             blocks: None,
@@ -72,10 +73,10 @@ pub fn default_sample(scheme: &Scheme) -> SampleType {
 pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
     let mut cases = Vec::new();
     let ways = match args.direction {
-        DirectionArg::Forward => vec![Way::Forward],
-        DirectionArg::Inverse => vec![Way::Inverse],
-        DirectionArg::Both => vec![Way::Forward, Way::Inverse],
-        DirectionArg::Adjoint => vec![Way::Adjoint, Way::InverseAdjoint],
+        DirectionArg::Forward => vec![TimedOperation::Forward],
+        DirectionArg::Inverse => vec![TimedOperation::Inverse],
+        DirectionArg::Both => vec![TimedOperation::Forward, TimedOperation::Inverse],
+        DirectionArg::Adjoint => vec![TimedOperation::Adjoint, TimedOperation::InverseAdjoint],
     };
     for word in &args.wavelet {
         let named = wavelet::resolve_one(word)?;

@@ -5,7 +5,7 @@ use super::copies;
 use super::data;
 use super::report::{DeviceInfo, Measurement, Timed, Verified};
 use super::stats::Spread;
-use super::{Way, sets, with_sample};
+use super::{TimedOperation, sets, with_sample};
 use crate::failure::{Outcome, input};
 use lifting::{Device, Sample, Workspace};
 use std::cell::RefCell;
@@ -118,10 +118,10 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
             }
         };
         let calls = |at: usize| match way {
-            Way::Forward => forward(&mut arrays.borrow_mut()[at], &mut workspace),
-            Way::Inverse => inverse(&mut arrays.borrow_mut()[at], &mut workspace),
-            Way::Adjoint => adjoint(&mut arrays.borrow_mut()[at], &mut workspace),
-            Way::InverseAdjoint => inverse_adjoint(&mut arrays.borrow_mut()[at], &mut workspace),
+            TimedOperation::Forward => forward(&mut arrays.borrow_mut()[at], &mut workspace),
+            TimedOperation::Inverse => inverse(&mut arrays.borrow_mut()[at], &mut workspace),
+            TimedOperation::Adjoint => adjoint(&mut arrays.borrow_mut()[at], &mut workspace),
+            TimedOperation::InverseAdjoint => inverse_adjoint(&mut arrays.borrow_mut()[at], &mut workspace),
         };
         let mut copy = Stopwatch::new(count, copies(copies::copy))?;
         let mut call = Stopwatch::new(count, calls)?;

@@ -8,7 +8,7 @@ use super::case::Case;
 use super::data;
 use super::report::{DeviceInfo, Measurement, Verified, WITHIN_ROUNDING};
 use super::stats::{Spread, in_turns};
-use super::{Way, sets, with_sample};
+use super::{TimedOperation, sets, with_sample};
 use crate::failure::{Failure, Outcome, input};
 use lifting::cuda::cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, sys};
 use lifting::cuda::cudarc::nvrtc::Ptx;
@@ -341,9 +341,9 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
 
     let chains: Vec<&Chain> = std::iter::once(&copy)
         .chain(case.ways.iter().map(|&way| match (way, &adjoints) {
-            (Way::Forward, _) => &forward,
-            (Way::Adjoint, Some([adjoint, _])) => adjoint,
-            (Way::InverseAdjoint, Some([_, adjoint])) => adjoint,
+            (TimedOperation::Forward, _) => &forward,
+            (TimedOperation::Adjoint, Some([adjoint, _])) => adjoint,
+            (TimedOperation::InverseAdjoint, Some([_, adjoint])) => adjoint,
             _ => &inverse,
         }))
         .collect();

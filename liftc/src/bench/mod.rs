@@ -30,7 +30,7 @@ use std::path::Path;
 
 /// A timed direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TimedOperation {
     Forward,
     Inverse,
     /// The adjoint of analysis: coefficients to data.
@@ -39,17 +39,17 @@ pub enum Way {
     InverseAdjoint,
 }
 
-impl Way {
+impl TimedOperation {
     fn is_adjoint(self) -> bool {
-        matches!(self, Way::Adjoint | Way::InverseAdjoint)
+        matches!(self, TimedOperation::Adjoint | TimedOperation::InverseAdjoint)
     }
 
     fn name(self) -> &'static str {
         match self {
-            Way::Forward => "forward",
-            Way::Inverse => "inverse",
-            Way::Adjoint => "adjoint",
-            Way::InverseAdjoint => "inverse adjoint",
+            TimedOperation::Forward => "forward",
+            TimedOperation::Inverse => "inverse",
+            TimedOperation::Adjoint => "adjoint",
+            TimedOperation::InverseAdjoint => "inverse adjoint",
         }
     }
 }

@@ -7,7 +7,7 @@ use super::case::Case;
 use super::data::{self, Rows};
 use super::report::{DeviceInfo, Measurement, Verified, WITHIN_ROUNDING};
 use super::stats::in_turns;
-use super::{Way, sets, with_sample};
+use super::{TimedOperation, sets, with_sample};
 use crate::failure::{Failure, Outcome, input, usage};
 use lifting::opencl::opencl3::command_queue::CommandQueue;
 use lifting::opencl::opencl3::error_codes::ClError;
@@ -115,7 +115,7 @@ struct Set<T> {
 }
 
 /// Timed work: a direction, or `None` for the copy.
-type Timing = Option<Way>;
+type Timing = Option<TimedOperation>;
 
 struct Measuring<'a, T: Sample> {
     runner: &'a Runner,
@@ -135,9 +135,13 @@ impl<T: Sample> Measuring<'_, T> {
         let on_device = plan.opencl().map_err(input)?;
         match timing {
             None => runner.copy(data, back, *bytes),
-            Some(Way::Forward) => on_device.forward(&runner.queue, data, coefficients, workspace).map_err(input),
-            Some(Way::Inverse) => on_device.inverse(&runner.queue, coefficients, back, workspace).map_err(input),
-            Some(Way::Adjoint | Way::InverseAdjoint) => Err(no_adjoints()),
+            Some(TimedOperation::Forward) => {
+                on_device.forward(&runner.queue, data, coefficients, workspace).map_err(input)
+            }
+            Some(TimedOperation::Inverse) => {
+                on_device.inverse(&runner.queue, coefficients, back, workspace).map_err(input)
+            }
+            Some(TimedOperation::Adjoint | TimedOperation::InverseAdjoint) => Err(no_adjoints()),
         }
     }
 
@@ -189,8 +193,8 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     let workspace = on_device.workspace().map_err(input)?;
     let mut all = Measuring { runner, plan: &plan, workspace, sets, next: 0, bytes: case.bytes() };
 
-    all.enqueue(Some(Way::Forward), count - 1)?;
-    all.enqueue(Some(Way::Inverse), count - 1)?;
+    all.enqueue(Some(TimedOperation::Forward), count - 1)?;
+    all.enqueue(Some(TimedOperation::Inverse), count - 1)?;
     runner.finish()?;
     let last = &all.sets[count - 1];
     let got = runner.download(&last.coefficients, plan.coefficient_len())?;

@@ -1,9 +1,10 @@
 //! Benchmark reports: a table, and JSON with everything needed to repeat a measurement.
 
-use super::Way;
+use super::TimedOperation;
 use super::case::Case;
 use super::stats::Spread;
-use lifting::{Direction, Domain, Recipe, SampleType};
+use lifting::{Domain, Recipe, SampleType};
+use lifting_dsl::Direction;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -154,7 +155,7 @@ impl Measurement {
     ) -> Vec<Measurement> {
         let mut times = times.into_iter();
         let copy = times.next().expect("the copy is timed first");
-        let measurement = |(&way, time): (&Way, Spread)| {
+        let measurement = |(&way, time): (&TimedOperation, Spread)| {
             let timed = Timed { time, copy: copy.clone(), streaming: None, sets, rotating: sets * pair };
             Measurement::new(case, way, timed, recipe, workspace_bytes, verified)
         };
@@ -163,7 +164,7 @@ impl Measurement {
 
     pub fn new(
         case: &Case,
-        way: Way,
+        way: TimedOperation,
         timed: Timed,
         recipe: &Recipe,
         workspace_bytes: usize,
@@ -171,9 +172,9 @@ impl Measurement {
     ) -> Measurement {
         // A recipe does not describe adjoints.
         let direction = match way {
-            Way::Forward => Some(Direction::Forward),
-            Way::Inverse => Some(Direction::Inverse),
-            Way::Adjoint | Way::InverseAdjoint => None,
+            TimedOperation::Forward => Some(Direction::Forward),
+            TimedOperation::Inverse => Some(Direction::Inverse),
+            TimedOperation::Adjoint | TimedOperation::InverseAdjoint => None,
         };
         let chosen = recipe.choices.iter().filter(|choice| Some(choice.direction) == direction);
         let mut schedules: Vec<String> = chosen.map(|choice| choice.taken.way.to_string()).collect();

@@ -1,6 +1,6 @@
 //! Arguments of `bench`.
 
-use super::values::{Shape, any_shape, boundary_values, plan_schedules, positive, sample_values};
+use super::values::{Lengths, any_shape, boundary_values, plan_schedules, positive, sample_values};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, SampleType};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub struct BenchArgs {
     pub sample: Vec<SampleType>,
     /// Shapes: 1080x1920, 512x512x512, 1048576
     #[arg(long, value_name = "HxW", value_delimiter = ',', default_value = "2048x2048", value_parser = any_shape)]
-    pub shape: Vec<Shape>,
+    pub shape: Vec<Lengths>,
     /// Number of arrays transformed at once, as an axis in front of the shape
     #[arg(long, value_name = "N", value_parser = positive)]
     pub batch: Option<usize>,

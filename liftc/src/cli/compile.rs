@@ -1,6 +1,6 @@
 //! Arguments of compiling and of `kernels`.
 
-use super::values::{Shape, any_shape, boundary_values, dialect_words, format_values, pass_names, plan_schedules};
+use super::values::{Lengths, any_shape, boundary_values, dialect_words, format_values, pass_names, plan_schedules};
 use super::values::{positive, sample_values};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, SampleType};
@@ -33,7 +33,7 @@ pub struct CompileArgs {
     /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files); with CUDA files: `shared`,
     /// for kernels through shared memory only
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
-    pub schedule: Vec<Schedule>,
+    pub schedule: Vec<ScheduleArg>,
     /// With --emit ir: kernels after this pass, and after the earlier passes that run on every kernel [default: before
     /// any pass]
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
@@ -89,7 +89,7 @@ pub struct FixedArgs {
     /// Write CUDA functions for this shape only, with the launches of a plan; separate several shapes by commas. C and
     /// Rust files are for any shape without --in-place
     #[arg(long, value_name = "HxW", value_delimiter = ',', value_parser = any_shape)]
-    pub shape: Vec<Shape>,
+    pub shape: Vec<Lengths>,
     /// Write C and Rust functions for the shape only, for small machines: in place, without scratch memory, and Rust
     /// without std or unsafe
     #[arg(long, requires = "shape")]
@@ -147,7 +147,7 @@ impl ValueEnum for Emit {
 
 /// `--schedule` of compiling: kernels of one axis, or a schedule of several axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
+pub enum ScheduleArg {
     /// Rows and columns through shared memory, one pass per axis.
     Shared,
     /// Rows in shared memory.
@@ -159,42 +159,42 @@ pub enum Schedule {
     /// Whole rows or columns of lattices.
     Lattice,
     /// Several axes in one launch.
-    Launch(&'static dyn schedule::Schedule),
+    Launch(&'static dyn schedule::LaunchSchedule),
 }
 
-impl Schedule {
+impl ScheduleArg {
     /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Schedule::Shared => "shared",
-            Schedule::Horizontal => "horizontal",
-            Schedule::Vertical => "vertical",
-            Schedule::Rows => "rows",
-            Schedule::Lattice => "lattice",
-            Schedule::Launch(schedule) => schedule.name(),
+            ScheduleArg::Shared => "shared",
+            ScheduleArg::Horizontal => "horizontal",
+            ScheduleArg::Vertical => "vertical",
+            ScheduleArg::Rows => "rows",
+            ScheduleArg::Lattice => "lattice",
+            ScheduleArg::Launch(schedule) => schedule.name(),
         }
     }
 
     fn about(self) -> &'static str {
         match self {
-            Schedule::Shared => "Rows and columns through shared memory, a pass an axis (CUDA)",
-            Schedule::Horizontal => "Rows in shared memory (CUDA)",
-            Schedule::Vertical => "Columns in a sliding window (CUDA)",
-            Schedule::Rows => "Rows and columns on a CPU (C)",
-            Schedule::Lattice => {
+            ScheduleArg::Shared => "Rows and columns through shared memory, a pass an axis (CUDA)",
+            ScheduleArg::Horizontal => "Rows in shared memory (CUDA)",
+            ScheduleArg::Vertical => "Columns in a sliding window (CUDA)",
+            ScheduleArg::Rows => "Rows and columns on a CPU (C)",
+            ScheduleArg::Lattice => {
                 "Lattices with periodic borders: blocks hold whole rows or columns of up to 1024 samples"
             }
-            Schedule::Launch(schedule) => schedule.about(),
+            ScheduleArg::Launch(schedule) => schedule.about(),
         }
     }
 }
 
-impl ValueEnum for Schedule {
-    fn value_variants<'a>() -> &'a [Schedule] {
-        static ALL: LazyLock<Vec<Schedule>> = LazyLock::new(|| {
-            let passes = [Schedule::Shared, Schedule::Horizontal, Schedule::Vertical, Schedule::Rows];
-            let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
-            passes.into_iter().chain(launches).chain([Schedule::Lattice]).collect()
+impl ValueEnum for ScheduleArg {
+    fn value_variants<'a>() -> &'a [ScheduleArg] {
+        static ALL: LazyLock<Vec<ScheduleArg>> = LazyLock::new(|| {
+            let passes = [ScheduleArg::Shared, ScheduleArg::Horizontal, ScheduleArg::Vertical, ScheduleArg::Rows];
+            let launches = SCHEDULES.iter().map(|&schedule| ScheduleArg::Launch(schedule));
+            passes.into_iter().chain(launches).chain([ScheduleArg::Lattice]).collect()
         });
         &ALL
     }
@@ -215,7 +215,7 @@ pub struct KernelsArgs {
     pub sample: Option<SampleType>,
     /// Shape: 1080x1920, 512x512x512, 1048576
     #[arg(long, value_name = "HxW", value_parser = any_shape)]
-    pub shape: Shape,
+    pub shape: Lengths,
     /// Number of arrays transformed at once, as an axis in front of the shape
     #[arg(long, value_name = "N", value_parser = positive)]
     pub batch: Option<usize>,

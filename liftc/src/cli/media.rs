@@ -1,7 +1,7 @@
 //! Arguments of commands for pictures and arrays: `transform`, `encode`, `decode` and `info`.
 
 use super::bench::{DeviceArg, coding_device, device};
-use super::values::{Shape, any_shape, boundary_values, format_values, sample_values, sides};
+use super::values::{Lengths, any_shape, boundary_values, format_values, sample_values, sides};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_codec::Region;
@@ -54,7 +54,7 @@ pub struct TransformArgs {
     /// Divide the data into independent tiles, with one length for all transformed axes or one for each, as in 64x64: a
     /// multiple of 2^levels, or the axis's length
     #[arg(long, value_name = "N|HxW", conflicts_with = "inverse", value_parser = any_shape)]
-    pub tile: Option<Shape>,
+    pub tile: Option<Lengths>,
     /// Pad the data to multiples of 2^levels; the inverse crops
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "inverse")]
     pub pad: Option<PadArg>,

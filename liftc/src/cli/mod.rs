@@ -12,7 +12,7 @@ mod media;
 mod values;
 
 pub use bench::{BenchArgs, DeviceArg, DirectionArg, device};
-pub use compile::{CompileArgs, Emit, FixedArgs, KernelCount, KernelsArgs, Schedule};
+pub use compile::{CompileArgs, Emit, FixedArgs, KernelCount, KernelsArgs, ScheduleArg};
 pub use draw::{ExplainArgs, Panel, PlotArgs};
 pub use factor::{Carrier, FactorArgs, Into};
 pub use media::{ColourArg, DecodeArgs, EncodeArgs, InfoArgs, LayoutArg, OutputFormat, PadArg, TransformArgs};

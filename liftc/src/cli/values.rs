@@ -3,11 +3,11 @@
 use lifting::{Boundary, Format, SampleType};
 
 /// `--shape`.
-pub(super) type Shape = Vec<usize>;
+pub(super) type Lengths = Vec<usize>;
 
-pub(super) fn any_shape(text: &str) -> Result<Shape, String> {
+pub(super) fn any_shape(text: &str) -> Result<Lengths, String> {
     let side = |text: &str| text.parse().ok().filter(|n| *n > 0);
-    let sides: Option<Shape> = text.split('x').map(side).collect();
+    let sides: Option<Lengths> = text.split('x').map(side).collect();
     sides.ok_or_else(|| "write the lengths of the axes as 1080x1920, each at least 1".into())
 }
 

@@ -5,8 +5,9 @@ use lifting_codegen::cost::{self, CostError};
 use lifting_codegen::ir::{Scalar, interp::Counts};
 use lifting_codegen::schedule::level::{Order, RowAlignment};
 use lifting_codegen::schedule::{
-    Direction, Extent, Options, SCHEDULES, Schedule, Sides, horizontal, lattice, registers, vertical,
+    Extent, LaunchSchedule, Options, SCHEDULES, Sides, horizontal, lattice, registers, vertical,
 };
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::Geometry;
 use serde::Serialize;
 
@@ -105,7 +106,7 @@ pub fn all(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geome
 }
 
 fn separable(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<cost::Cost, CostError> {
-    let row = horizontal::kernel(scheme, options, horizontal::Shape::default())?;
+    let row = horizontal::kernel(scheme, options, horizontal::HorizontalShape::default())?;
     let column = vertical::kernel(scheme, options)?;
     cost::separable(geometry, options.direction, &row, &column)
 }
@@ -115,10 +116,12 @@ fn passes_in_registers(scheme: &Scheme, options: Options, geometry: &Geometry) -
     let sides = Sides::both(options.sample);
     let width = |level| geometry.level_shape(level).last().copied().unwrap_or(1);
     let whole = |columns: u32| (0..=geometry.depth()).all(|level| width(level) % columns as usize == 0);
-    let row = registers::horizontal::Shape::of(sides, whole(16 / options.sample.bytes() as u32), width(0) as i64);
+    let row =
+        registers::horizontal::RegisterRowShape::of(sides, whole(16 / options.sample.bytes() as u32), width(0) as i64);
     let row = registers::horizontal::kernel(scheme, options, sides, row)?;
-    let candidates = registers::vertical::Shape::candidates(options.direction, sides).filter(|&c| whole(c));
-    let columns = registers::vertical::Shape::of(candidates.max().unwrap_or(1), 1);
+    let candidates =
+        registers::vertical::RegisterColumnShape::candidates(options.direction, sides).filter(|&c| whole(c));
+    let columns = registers::vertical::RegisterColumnShape::of(candidates.max().unwrap_or(1), 1);
     let column = registers::vertical::kernel(scheme, options, sides, columns)?;
     cost::separable(geometry, options.direction, &row, &column)
 }
@@ -132,7 +135,7 @@ fn whole_vectors(scheme: &Scheme, options: Options, geometry: &Geometry) -> Resu
 
 /// All levels by the kernels of a schedule, both axes in one pass.
 fn in_one_pass(
-    schedule: &dyn Schedule,
+    schedule: &dyn LaunchSchedule,
     scheme: &Scheme,
     options: Options,
     geometry: &Geometry,

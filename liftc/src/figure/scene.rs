@@ -67,7 +67,7 @@ pub enum Anchor {
 }
 
 #[derive(Clone, Debug)]
-struct Shape {
+struct Outline {
     outline: Vec<Command>,
     fill: Option<Colour>,
     /// Colour, width and length of dashes; 0 for a solid line.
@@ -90,7 +90,7 @@ pub struct Scene {
     width: f64,
     height: f64,
     title: String,
-    shapes: Vec<Shape>,
+    shapes: Vec<Outline>,
 }
 
 impl Scene {
@@ -109,7 +109,7 @@ impl Scene {
         let rest = points.iter().skip(1).map(|p| Command::Line(*p));
         let outline: Vec<Command> = points.first().map(|p| Command::Move(*p)).into_iter().chain(rest).collect();
         if outline.len() > 1 {
-            self.shapes.push(Shape { outline, fill: None, stroke: Some((colour, width, dash)), said: None });
+            self.shapes.push(Outline { outline, fill: None, stroke: Some((colour, width, dash)), said: None });
         }
     }
 
@@ -117,7 +117,7 @@ impl Scene {
     pub fn polygon(&mut self, points: &[Point], fill: Colour, stroke: Option<(Colour, f64)>) {
         let rest = points.iter().skip(1).map(|p| Command::Line(*p)).chain([Command::Close]);
         let outline = points.first().map(|p| Command::Move(*p)).into_iter().chain(rest).collect();
-        self.shapes.push(Shape { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
+        self.shapes.push(Outline { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
     }
 
     /// Draws a rectangle around a centre.
@@ -147,13 +147,13 @@ impl Scene {
             ]
         };
         let outline = centres.iter().flat_map(circle).collect();
-        self.shapes.push(Shape { outline, fill, stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
+        self.shapes.push(Outline { outline, fill, stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
     }
 
     /// Draws separate segments as one shape.
     pub fn segments(&mut self, ends: &[[Point; 2]], colour: Colour, width: f64) {
         let outline = ends.iter().flat_map(|[a, b]| [Command::Move(*a), Command::Line(*b)]).collect();
-        self.shapes.push(Shape { outline, fill: None, stroke: Some((colour, width, 0.0)), said: None });
+        self.shapes.push(Outline { outline, fill: None, stroke: Some((colour, width, 0.0)), said: None });
     }
 
     /// Sets the meaning of the last shape.
@@ -188,7 +188,7 @@ impl Scene {
 
     fn outlines(&mut self, text: &str, outline: impl Iterator<Item = Command>, colour: Colour) {
         let said = Some(Said::Text(font::letters(text)));
-        self.shapes.push(Shape { outline: outline.collect(), fill: Some(colour), stroke: None, said });
+        self.shapes.push(Outline { outline: outline.collect(), fill: Some(colour), stroke: None, said });
     }
 
     /// SVG at its intended print size.

@@ -20,10 +20,10 @@ const OWNED_PART: usize = 4 << 20;
 /// A mapped file must not change while it is mapped. Writes by other programs show through, and reads beyond the end of
 /// a truncated file end the program. Replacing the file under its name is safe.
 #[derive(Clone)]
-pub struct Samples<T>(Place<T>);
+pub struct Samples<T>(Storage<T>);
 
 #[derive(Clone)]
-enum Place<T> {
+enum Storage<T> {
     Owned(Vec<T>),
     /// Mapped file, and the offset of the first sample in bytes.
     Mapped(Arc<memmap2::Mmap>, usize),
@@ -44,7 +44,7 @@ impl<T: Pod> Samples<T> {
         // files.
         let map = unsafe { memmap2::MmapOptions::new().len(end).map(file)? };
         let whole = map.get(start..end).is_some_and(|bytes| bytemuck::try_cast_slice::<u8, T>(bytes).is_ok());
-        Ok(whole.then(|| Samples(Place::Mapped(Arc::new(map), start))))
+        Ok(whole.then(|| Samples(Storage::Mapped(Arc::new(map), start))))
     }
 
     /// Owned samples; mapped ones are copied.
@@ -53,8 +53,8 @@ impl<T: Pod> Samples<T> {
     /// If memory is short.
     pub fn into_vec(self) -> Outcome<Vec<T>> {
         match self.0 {
-            Place::Owned(samples) => Ok(samples),
-            Place::Mapped(..) => {
+            Storage::Owned(samples) => Ok(samples),
+            Storage::Mapped(..) => {
                 let mut copy = room(self.len())?;
                 self.parts().for_each(|part| copy.extend_from_slice(part));
                 Ok(copy)
@@ -70,7 +70,7 @@ impl<T: Pod> Samples<T> {
     pub fn consume(self, mut each: impl FnMut(usize, &[T]) -> Outcome) -> Outcome {
         match self.0 {
             // Allocators shorten a vector in place, so parts are taken from its end.
-            Place::Owned(mut samples) => {
+            Storage::Owned(mut samples) => {
                 let length = (OWNED_PART / size_of::<T>()).max(1);
                 while !samples.is_empty() {
                     let start = (samples.len() - 1) / length * length;
@@ -80,7 +80,7 @@ impl<T: Pod> Samples<T> {
                 }
                 Ok(())
             }
-            Place::Mapped(..) => {
+            Storage::Mapped(..) => {
                 let mut start = 0;
                 self.parts().try_for_each(|part| {
                     each(start, part)?;
@@ -105,7 +105,7 @@ impl<T: Pod> Samples<T> {
     /// Takes samples of a mapped file out of memory; later reads load them again.
     fn release(&self, start: usize, count: usize) {
         #[cfg(unix)]
-        if let Place::Mapped(map, first) = &self.0 {
+        if let Storage::Mapped(map, first) = &self.0 {
             let (start, bytes) = (first + start * size_of::<T>(), count * size_of::<T>());
             // SAFETY: pages of a file that is mapped for reading only keep their contents.
             let done = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, bytes) };
@@ -118,18 +118,18 @@ impl<T: Pod> Samples<T> {
 
     /// Mutable samples; mapped ones are copied first.
     pub fn owned(&mut self) -> &mut Vec<T> {
-        if let Place::Mapped(..) = self.0 {
-            self.0 = Place::Owned(self.to_vec());
+        if let Storage::Mapped(..) = self.0 {
+            self.0 = Storage::Owned(self.to_vec());
         }
         match &mut self.0 {
-            Place::Owned(samples) => samples,
-            Place::Mapped(..) => unreachable!("they have just become owned"),
+            Storage::Owned(samples) => samples,
+            Storage::Mapped(..) => unreachable!("they have just become owned"),
         }
     }
 
     /// Whether the samples are in a mapped file.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.0, Place::Mapped(..))
+        matches!(self.0, Storage::Mapped(..))
     }
 }
 
@@ -138,15 +138,15 @@ impl<T: Pod> Deref for Samples<T> {
 
     fn deref(&self) -> &[T] {
         match &self.0 {
-            Place::Owned(samples) => samples,
-            Place::Mapped(map, start) => bytemuck::cast_slice(&map[*start..]),
+            Storage::Owned(samples) => samples,
+            Storage::Mapped(map, start) => bytemuck::cast_slice(&map[*start..]),
         }
     }
 }
 
 impl<T> From<Vec<T>> for Samples<T> {
     fn from(samples: Vec<T>) -> Samples<T> {
-        Samples(Place::Owned(samples))
+        Samples(Storage::Owned(samples))
     }
 }
 

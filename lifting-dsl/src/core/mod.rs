@@ -9,6 +9,7 @@ pub(crate) mod border;
 mod condition;
 pub(crate) mod construct;
 pub mod diag;
+pub(crate) mod direction;
 pub mod extension;
 pub mod geometry;
 pub mod lattice;

@@ -34,7 +34,7 @@ impl Linear {
 
 /// Context of an expression.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum ExpressionContext<'a> {
     /// The value of `const NAME`, or another constant, named for messages; it cannot read samples.
     Constant(&'a str),
     /// The right-hand side of a step that updates this phase.
@@ -60,11 +60,11 @@ pub(crate) const ROUNDINGS: [&str; 6] = ["floor", "ceil", "trunc", "half_up", "h
 impl Reducer<'_> {
     /// The value of an expression without samples; `what` names it, as in "a shift". `None`: an error was reported.
     pub(crate) fn constant(&mut self, e: &Expr, what: &str) -> Option<Weight> {
-        self.linear(e, Place::Constant(what)).map(|l| l.constant)
+        self.linear(e, ExpressionContext::Constant(what)).map(|l| l.constant)
     }
 
     /// Reduces an expression. `None`: at least one error was reported.
-    pub(crate) fn linear(&mut self, e: &Expr, place: Place) -> Option<Linear> {
+    pub(crate) fn linear(&mut self, e: &Expr, place: ExpressionContext) -> Option<Linear> {
         if self.sink.is_full() {
             return None;
         }
@@ -124,7 +124,7 @@ impl Reducer<'_> {
                         .help("bring the step to the form `(weights·samples + rounding) >> shift`"),
                 });
                 self.linear(value, place);
-                self.linear(amount, Place::Constant("a shift"));
+                self.linear(amount, ExpressionContext::Constant("a shift"));
                 None
             }
             ExprKind::Call { name, args } => self.call(name, args, e.span, place),
@@ -169,14 +169,14 @@ impl Reducer<'_> {
         None
     }
 
-    fn read(&mut self, phase: Phase, offset: i32, span: Span, place: Place) -> Option<Linear> {
+    fn read(&mut self, phase: Phase, offset: i32, span: Span, place: ExpressionContext) -> Option<Linear> {
         match place {
-            Place::Constant(what) => {
+            ExpressionContext::Constant(what) => {
                 let message = format!("{what} cannot depend on samples");
                 self.sink.push(Diagnostic::error("L0305", message, span, "a sample"));
                 None
             }
-            Place::Step(target) if target == phase => {
+            ExpressionContext::Step(target) if target == phase => {
                 let (own, other) = (phase.name(), phase.other().name());
                 let message = format!("a step that updates `{own}` cannot read `{own}`");
                 let diagnostic = Diagnostic::error("L0301", message, span, "reads the phase that is updated");
@@ -187,7 +187,7 @@ impl Reducer<'_> {
                 );
                 None
             }
-            Place::Step(_) => {
+            ExpressionContext::Step(_) => {
                 let taps = BTreeMap::from([(offset, (Weight::integer(1), span))]);
                 Some(Linear { constant: Weight::integer(0), taps })
             }
@@ -259,7 +259,7 @@ impl Reducer<'_> {
         Some(scaled)
     }
 
-    fn call(&mut self, name: &Word, args: &[Expr], span: Span, place: Place) -> Option<Linear> {
+    fn call(&mut self, name: &Word, args: &[Expr], span: Span, place: ExpressionContext) -> Option<Linear> {
         if !FUNCTIONS.contains(&name.text.as_str()) {
             let message = format!("unknown function `{}`", name.text);
             let diagnostic = Diagnostic::error("L0210", message, name.span, "not a function");
@@ -279,7 +279,7 @@ impl Reducer<'_> {
                     // Its place is reported already.
                     ExprKind::Shift { value, amount } if ROUNDINGS.contains(&name.text.as_str()) => {
                         self.linear(value, place);
-                        self.linear(amount, Place::Constant("a shift"));
+                        self.linear(amount, ExpressionContext::Constant("a shift"));
                     }
                     _ => {
                         self.linear(arg, place);

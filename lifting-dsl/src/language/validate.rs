@@ -10,7 +10,7 @@ use crate::core::span::Span;
 use crate::core::weight::{in_range, invertible};
 use crate::language::ast::{self, Item, ProfileItem, StepOp, Word};
 use crate::language::constant::{Arithmetic, as_i32};
-use crate::language::linear::{Declared, Linear, Place, ROUNDINGS, Reducer, real_shift};
+use crate::language::linear::{Declared, ExpressionContext, Linear, ROUNDINGS, Reducer, real_shift};
 use crate::language::parse::parse_into;
 use crate::language::sink::Sink;
 use crate::language::suggest::did_you_mean;
@@ -348,7 +348,7 @@ fn step(s: &ast::Step, reducer: &mut Reducer) -> Option<Step> {
         Some(amount) => shift(amount, reducer),
         None => Some(0),
     };
-    let sum = reducer.linear(body, Place::Step(s.target))?;
+    let sum = reducer.linear(body, ExpressionContext::Step(s.target))?;
     if sum.taps.is_empty() {
         let message = format!("this step does not read `{}`", s.target.other().name());
         let diagnostic = Diagnostic::error("L0308", message, body.span, "no samples in here");

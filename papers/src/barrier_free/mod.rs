@@ -19,9 +19,9 @@ pub mod rows;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::{Expr, Kernel, SharedId, Space};
 use lifting_codegen::schedule::level::{Axis, Border, Held, PHASES, Slab};
-use lifting_codegen::schedule::{Along, Arithmetic, AxisSchedule, Direction, Options, Pass, ScheduleError, Sides};
+use lifting_codegen::schedule::{Along, Arithmetic, AxisSchedule, Options, Pass, ScheduleError, Sides};
 use lifting_codegen::window::Halo;
-use lifting_dsl::{Phase, Scheme};
+use lifting_dsl::{Direction, Phase, Scheme};
 
 /// The schedule, with its pairs a thread.
 #[derive(Clone, Copy, Debug)]

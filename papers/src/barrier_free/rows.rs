@@ -10,8 +10,8 @@ use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::{Builtin, Expr, Kernel, Launch, Place, Scalar, Space};
 use lifting_codegen::schedule::level::PHASES;
 use lifting_codegen::schedule::{Along, Pass};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides};
-use lifting_dsl::{Phase, Scheme};
+use lifting_codegen::schedule::{Options, ScheduleError, Sides};
+use lifting_dsl::{Direction, Phase, Scheme};
 
 /// Maximum threads a block: the paper's.
 const THREADS: i32 = 256;

@@ -14,24 +14,22 @@
 
 mod schedule;
 
-pub use schedule::Schedule;
+pub use schedule::LoneTileSchedule;
 
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::valid::MAX_SHARED;
 use lifting_codegen::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use lifting_codegen::schedule::level::{Border, Held, Order, PHASES, Params};
-use lifting_codegen::schedule::{
-    Arithmetic, Direction, Options, ScheduleError, pair_values, set_pair, step_value, unfit,
-};
-use lifting_dsl::{Boundary, Phase, Scheme};
+use lifting_codegen::schedule::{Arithmetic, Options, ScheduleError, pair_values, set_pair, step_value, unfit};
+use lifting_dsl::{Boundary, Direction, Phase, Scheme};
 
 /// Maximum threads of a block.
 const MAX_THREADS: u32 = 1024;
 
 /// A scheme fitted to a tile.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct LoneTileFit {
     options: Options,
     arith: Arithmetic,
     /// Maximum rows and columns of a tile.
@@ -43,7 +41,7 @@ pub struct Fit {
 ///
 /// # Errors
 /// If the sample type is not in the scheme's domain, or a tile exceeds shared memory.
-pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<LoneTileFit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("lone-tile", scheme);
     if side < 2 || !side.is_multiple_of(2) {
@@ -58,10 +56,10 @@ pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, Schedule
         return Err(ScheduleError::Launch { schedule: "lone-tile", what });
     }
     let actions = Action::all(scheme, options.direction, options.boundary);
-    Ok(Fit { options, arith, side, actions })
+    Ok(LoneTileFit { options, arith, side, actions })
 }
 
-impl Fit {
+impl LoneTileFit {
     /// Threads of a block along x and y: one for two samples, up to the maximum of a block.
     fn threads(&self) -> [u32; 2] {
         [self.side, (self.side / 2).min(MAX_THREADS / self.side).max(1)]
@@ -77,7 +75,7 @@ enum Axis {
 
 /// A tile in shared memory.
 struct Tile<'a> {
-    fit: &'a Fit,
+    fit: &'a LoneTileFit,
     params: &'a Params,
     held: Held,
     cells: SharedId,
@@ -86,8 +84,8 @@ struct Tile<'a> {
 }
 
 /// Writes the kernel of a fit.
-fn write(fit: &Fit, scheme: &Scheme, order: Order) -> Kernel {
-    let Fit { options, arith, side, .. } = *fit;
+fn write(fit: &LoneTileFit, scheme: &Scheme, order: Order) -> Kernel {
+    let LoneTileFit { options, arith, side, .. } = *fit;
     let mut builder = Builder::new(options.kernel_name(scheme, "lone_tile"));
     let b = &mut builder;
     b.doc(match options.direction {

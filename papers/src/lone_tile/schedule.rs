@@ -1,6 +1,6 @@
 //! The `lone-tile` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Fit, fit, write};
+use super::{LoneTileFit, fit, write};
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::demand::Demand;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Independent tiles, each in the shared memory of a block.
-pub struct Schedule;
+pub struct LoneTileSchedule;
 
 /// The field of a shape: maximum rows and columns of a tile.
 const FIELDS: &[Field] = &[Field::new("side", 2, 64)];
@@ -19,7 +19,7 @@ const FIELDS: &[Field] = &[Field::new("side", 2, 64)];
 /// Default side: a block of 512 threads.
 const SIDE: u32 = 32;
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for LoneTileSchedule {
     fn name(&self) -> &'static str {
         "lone-tile"
     }
@@ -73,21 +73,21 @@ impl schedule::Schedule for Schedule {
         let mut sides = [16, SIDE, 64].into_iter().filter(|&side| fit(scheme, options, side).is_ok());
         let side = sides.clone().find(|&side| side >= longest).or(sides.next_back()).unwrap_or(SIDE);
         fit(scheme, options, side)?;
-        Ok(vec![Shape::new(&Schedule, &[side])])
+        Ok(vec![Shape::new(&LoneTileSchedule, &[side])])
     }
 
     fn miniatures(&self, _: &Scheme, _: Options) -> Vec<Shape> {
         // One side with a thread for every two samples, and one with fewer threads.
-        [16, 48].map(|side| Shape::new(&Schedule, &[side])).into()
+        [16, 48].map(|side| Shape::new(&LoneTileSchedule, &[side])).into()
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
         fit(scheme, options, SIDE)?;
-        Ok(Shape::new(&Schedule, &[SIDE]))
+        Ok(Shape::new(&LoneTileSchedule, &[SIDE]))
     }
 }
 
-impl schedule::Fit for Fit {
+impl schedule::Fit for LoneTileFit {
     fn alignment(&self) -> RowAlignment {
         RowAlignment::Any
     }

@@ -15,7 +15,7 @@ mod in_shared;
 mod lifts;
 mod schedule;
 
-pub use schedule::Schedule;
+pub use schedule::RegisterBlockSchedule;
 
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::ir::valid::MAX_SHARED;
@@ -64,7 +64,7 @@ impl Build {
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct RegisterBlockShape {
     /// Rows, halo included; even.
     pub rows: u32,
     /// Warps a thread block.
@@ -75,8 +75,8 @@ pub struct Shape {
 
 /// A scheme fitted to a block.
 #[derive(Clone, Debug)]
-pub struct Fit {
-    block: warp::Fit,
+pub struct RegisterBlockFit {
+    block: warp::WarpFit,
     build: Build,
 }
 
@@ -84,10 +84,15 @@ pub struct Fit {
 ///
 /// # Errors
 /// As for [`warp::fit`], with more registers; and if samples in shared memory exceed it.
-pub fn fit(scheme: &Scheme, options: Options, shape: Shape, takes: RowAlignment) -> Result<Fit, ScheduleError> {
-    let block = warp::Shape { rows: shape.rows, warps: shape.warps, takes, ..warp::Shape::paper() };
+pub fn fit(
+    scheme: &Scheme,
+    options: Options,
+    shape: RegisterBlockShape,
+    takes: RowAlignment,
+) -> Result<RegisterBlockFit, ScheduleError> {
+    let block = warp::WarpShape { rows: shape.rows, warps: shape.warps, takes, ..warp::WarpShape::paper() };
     let block = warp::fit_within(scheme, options, block, ("register-blocks", MAX_REGISTERS))?;
-    let fit = Fit { block, build: shape.build };
+    let fit = RegisterBlockFit { block, build: shape.build };
     if shape.build == Build::Shared {
         // Two columns of each row, and the value a thread offers to others.
         let threads = 32 * i64::from(shape.warps);
@@ -102,7 +107,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape, takes: RowAlignment)
     Ok(fit)
 }
 
-impl Fit {
+impl RegisterBlockFit {
     /// Writes the kernel.
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
         let mut kernel = match self.build {

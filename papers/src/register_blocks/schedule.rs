@@ -1,6 +1,6 @@
 //! The `register-blocks` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Build, Fit, Shape, fit};
+use super::{Build, RegisterBlockFit, RegisterBlockShape, fit};
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::demand::Demand;
@@ -11,39 +11,39 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Warps hold blocks in registers or in shared memory, as in the paper.
-pub struct Schedule;
+pub struct RegisterBlockSchedule;
 
 /// The fields of a shape; `build` indexes [`Build::ALL`].
 const FIELDS: &[Field] = &[Field::new("rows", 8, 80), Field::WARPS, Field::new("build", 0, 4)];
 
 /// The paper's block.
-const PAPER: Shape = Shape { rows: 20, warps: 4, build: Build::Shuffles };
+const PAPER: RegisterBlockShape = RegisterBlockShape { rows: 20, warps: 4, build: Build::Shuffles };
 
-impl From<Shape> for schedule::Shape {
-    fn from(shape: Shape) -> schedule::Shape {
+impl From<RegisterBlockShape> for schedule::Shape {
+    fn from(shape: RegisterBlockShape) -> schedule::Shape {
         let build = Build::ALL.iter().position(|&build| build == shape.build).expect("all are there");
-        schedule::Shape::new(&Schedule, &[shape.rows, shape.warps, build as u32])
+        schedule::Shape::new(&RegisterBlockSchedule, &[shape.rows, shape.warps, build as u32])
     }
 }
 
-impl From<schedule::Shape> for Shape {
-    fn from(shape: schedule::Shape) -> Shape {
+impl From<schedule::Shape> for RegisterBlockShape {
+    fn from(shape: schedule::Shape) -> RegisterBlockShape {
         let [rows, warps, build] = shape.values();
-        Shape { rows, warps, build: Build::ALL[(build as usize).min(Build::ALL.len() - 1)] }
+        RegisterBlockShape { rows, warps, build: Build::ALL[(build as usize).min(Build::ALL.len() - 1)] }
     }
 }
 
 /// The paper's block, or a taller one if that would be all halo.
-fn usual(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
-    let mut shapes = [20, 32, 40, 52].map(|rows| Shape { rows, ..PAPER }).into_iter();
-    let holds = |shape: &Shape| fit(scheme, options, *shape, RowAlignment::Any).is_ok();
+fn usual(scheme: &Scheme, options: Options) -> Result<RegisterBlockShape, ScheduleError> {
+    let mut shapes = [20, 32, 40, 52].map(|rows| RegisterBlockShape { rows, ..PAPER }).into_iter();
+    let holds = |shape: &RegisterBlockShape| fit(scheme, options, *shape, RowAlignment::Any).is_ok();
     match shapes.find(holds) {
         Some(shape) => Ok(shape),
         None => fit(scheme, options, PAPER, RowAlignment::Any).map(|_| PAPER),
     }
 }
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for RegisterBlockSchedule {
     fn name(&self) -> &'static str {
         "register-blocks"
     }
@@ -61,7 +61,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shape { rows, warps, build } = (*shape).into();
+        let RegisterBlockShape { rows, warps, build } = (*shape).into();
         write!(f, "register-blocks, {rows} rows, {warps} warps, {}", build.name())
     }
 
@@ -91,14 +91,14 @@ impl schedule::Schedule for Schedule {
     }
 
     fn transforms(&self, shape: &schedule::Shape) -> bool {
-        Shape::from(*shape).build.transforms()
+        RegisterBlockShape::from(*shape).build.transforms()
     }
 
     /// Two warps, in each variant that is a transform.
     fn miniatures(&self, scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let Ok(usual) = usual(scheme, options) else { return Vec::new() };
         let builds = Build::ALL.into_iter().filter(|build| build.transforms());
-        builds.map(|build| Shape { warps: 2, build, ..usual }.into()).collect()
+        builds.map(|build| RegisterBlockShape { warps: 2, build, ..usual }.into()).collect()
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
@@ -107,7 +107,7 @@ impl schedule::Schedule for Schedule {
 }
 
 /// Delegates to `warp`, whose blocks these are.
-impl schedule::Fit for Fit {
+impl schedule::Fit for RegisterBlockFit {
     fn alignment(&self) -> RowAlignment {
         self.block.alignment()
     }

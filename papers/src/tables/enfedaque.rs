@@ -1,7 +1,7 @@
 //! Enfedaque 2017: tables 2.1 to 2.4 and 2.6, figures 2.5 to 2.8, on a GeForce GTX TITAN Black.
 
 use super::table::{Claim, Counter, Row, Spec, Table, Unit, Usage, What};
-use crate::register_blocks::{Build, Shape};
+use crate::register_blocks::{Build, RegisterBlockShape};
 use liftc::failure::Outcome;
 use lifting::BlockShape;
 use lifting::SampleType::{F32, I16};
@@ -20,7 +20,7 @@ fn name(lossy: bool) -> &'static str {
 }
 
 fn blocks(rows: u32, build: Build) -> Option<BlockShape> {
-    Some(Shape { rows, warps: 4, build }.into())
+    Some(RegisterBlockShape { rows, warps: 4, build }.into())
 }
 
 /// Samples read and written per sample of the image, for blocks with a halo of 2J samples per side: equation 2.4.

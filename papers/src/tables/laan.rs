@@ -1,7 +1,7 @@
 //! van der Laan, Jalba & Roerdink 2011: tables III to VI, section V-B.6 and figure 9, on a GeForce 8800 GTX.
 
 use super::table::{Claim, Row, Spec, Table, Unit};
-use liftc::bench::Way;
+use liftc::bench::TimedOperation;
 use liftc::failure::Outcome;
 use lifting::SampleType::{F32, I16, I32};
 
@@ -20,11 +20,12 @@ const WAVELETS: [(&str, &str); 6] = [
 
 const HD: [usize; 2] = [1080, 1920];
 
-fn spec(wavelet: usize, way: Way, levels: u32, schedule: &'static str) -> Spec {
+fn spec(wavelet: usize, way: TimedOperation, levels: u32, schedule: &'static str) -> Spec {
     Spec { way, levels, schedule, ..Spec::new(WAVELETS[wavelet].1, I16, &HD) }
 }
 
-const WAYS: [(Way, &str); 2] = [(Way::Forward, "analysis"), (Way::Inverse, "synthesis")];
+const WAYS: [(TimedOperation, &str); 2] =
+    [(TimedOperation::Forward, "analysis"), (TimedOperation::Inverse, "synthesis")];
 
 fn three() -> Outcome<Table> {
     // Times of the transposed method, and of the paper's.
@@ -60,7 +61,7 @@ fn three() -> Outcome<Table> {
             ));
         }
     }
-    rows.push(spec(0, Way::Forward, 3, "naive-columns").row("Haar, analysis, naive columns", 15.23)?);
+    rows.push(spec(0, TimedOperation::Forward, 3, "naive-columns").row("Haar, analysis, naive columns", 15.23)?);
     claims.push(Claim::new(
         "Haar, analysis, sliding window",
         "Haar, analysis, naive columns",
@@ -186,7 +187,7 @@ fn nine() -> Outcome<Table> {
     const SIDES: [usize; 5] = [256, 512, 1024, 2048, 4096];
     let mut rows = Vec::new();
     for side in SIDES {
-        let of = |schedule| Spec { shape: vec![side; 2], ..spec(4, Way::Forward, 3, schedule) };
+        let of = |schedule| Spec { shape: vec![side; 2], ..spec(4, TimedOperation::Forward, 3, schedule) };
         rows.push(of("shared").row(format!("{side} × {side}"), None)?);
         rows.push(of("auto").row(format!("{side} × {side}, plan"), None)?);
     }

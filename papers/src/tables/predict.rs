@@ -3,13 +3,14 @@
 
 use super::report::Found;
 use super::table::{Counter, What};
-use liftc::bench::{Case, Way};
+use liftc::bench::{Case, TimedOperation};
 use liftc::failure::{Outcome, input};
 use liftc::with_sample;
-use lifting::{Device, Direction, Sample};
+use lifting::{Device, Sample};
 use lifting_codegen::analytic::{self, Launch};
 use lifting_codegen::ir::interp::{self, Buffer, Counts};
 use lifting_codegen::machine::Machine;
+use lifting_dsl::Direction;
 use lifting_planner::{Arg, Array, List, Problem, Program, Region, Schedule, Tuning, contiguous};
 
 /// Largest counted image, in samples.
@@ -35,7 +36,7 @@ fn planned<T: Sample>(case: &Case) -> Outcome<Option<f64>> {
         return Ok(None);
     }
     let plan = case.plan::<T>(&Device::Interpreter)?;
-    let direction = if case.ways.contains(&Way::Forward) { Direction::Forward } else { Direction::Inverse };
+    let direction = if case.ways.contains(&TimedOperation::Forward) { Direction::Forward } else { Direction::Inverse };
     let samples = |shape: &[usize]| shape.iter().product::<usize>() as f64;
     let choices = plan.recipe().choices.iter().filter(|choice| choice.direction == direction);
     let first = samples(&case.shape);
@@ -63,7 +64,7 @@ fn program<T: Sample>(case: &Case, shape: &[usize]) -> Outcome<Program> {
 
 /// Launches of analysis or synthesis.
 fn list<'a>(case: &Case, program: &'a Program) -> &'a List {
-    if case.ways.contains(&Way::Forward) { &program.forward } else { &program.inverse[0] }
+    if case.ways.contains(&TimedOperation::Forward) { &program.forward } else { &program.inverse[0] }
 }
 
 /// Counted operations and block size of each launch for a smaller image, whose launches differ in size only.

@@ -3,7 +3,7 @@
 use super::coder::Coding;
 use super::paco::Coder;
 use liftc::bench::cuda::Transfer;
-use liftc::bench::{Case, Way};
+use liftc::bench::{Case, TimedOperation};
 use liftc::failure::{Outcome, input};
 use liftc::wavelet;
 use lifting::{BlockShape, SampleType, Scheme};
@@ -194,7 +194,7 @@ pub struct Spec {
     pub sample: SampleType,
     pub shape: Vec<usize>,
     pub levels: u32,
-    pub way: Way,
+    pub way: TimedOperation,
     pub schedule: &'static str,
     pub axes: Option<Vec<usize>>,
     pub tile: Option<Vec<usize>>,
@@ -211,7 +211,7 @@ impl Spec {
             sample,
             shape: shape.to_vec(),
             levels: 1,
-            way: Way::Forward,
+            way: TimedOperation::Forward,
             schedule: "auto",
             axes: None,
             tile: None,

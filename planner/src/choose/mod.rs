@@ -1,23 +1,25 @@
 //! Choice of schedules: every candidate is checked against a level and costed.
 
+mod levels;
 mod several;
 mod ways;
 
+use crate::context::Context;
 use crate::error::ProgramError;
 use crate::kernels::Key;
-use crate::lower::Lowering;
 use crate::model::Cost;
 use crate::pair::{Pair, Quad, Span};
 use crate::recipe::{Candidate, Choice, Reason, Refused};
 use crate::schedule::{Schedule, Way};
 use crate::wisdom::{Case, Key as Known};
 use lifting_codegen::schedule::level::{Order, RowAlignment};
-use lifting_codegen::schedule::{self, Direction, Extent, ScheduleError, Shape};
+use lifting_codegen::schedule::{self, Extent, ScheduleError, Shape};
+use lifting_dsl::Direction;
 use several::Merged;
 use ways::Launched;
 
 /// A schedule whose launches take several axes.
-type Scheduled = &'static dyn schedule::Schedule;
+type Scheduled = &'static dyn schedule::LaunchSchedule;
 
 /// A part of a level: launches that may all run in parallel.
 #[derive(Clone, Copy, Debug)]
@@ -28,16 +30,16 @@ pub(crate) enum Stage {
     Launch { axes: [usize; 2], order: Order, deep: Option<usize>, shape: Shape, chunk: u32, rows: RowAlignment },
 }
 
-/// Stages of a level in the order of analysis, and the reason for the choice.
+/// Plan of a level: its stages in the order of analysis, and the reason for the choice.
 #[derive(Clone, Debug)]
-pub(crate) struct Chosen {
+pub(crate) struct LevelPlan {
     pub stages: Vec<Stage>,
     pub choice: Choice,
     /// Number of levels in the stages: 1, or more; then the levels after it have 0.
     pub levels: u32,
 }
 
-impl Chosen {
+impl LevelPlan {
     /// Whether the level is a single pass, which must not read the array that it writes.
     pub fn is_single(&self) -> bool {
         self.stages.len() == 1
@@ -76,21 +78,21 @@ struct Route {
     candidate: Candidate,
 }
 
-impl Lowering<'_> {
+impl Context<'_> {
     /// Schedules whose launches have this extent.
     fn schedules(&self, extent: Extent) -> impl Iterator<Item = Scheduled> + use<'_> {
-        self.kernels.tuning.schedules.iter().copied().filter(move |schedule| schedule.extent() == extent)
+        self.tuning.schedules.iter().copied().filter(move |schedule| schedule.extent() == extent)
     }
 
     /// Chooses the schedule of a level. `quad(n, i, pair)` gives the views of a pass over both axes as part `i` of `n`.
     pub(crate) fn choose(
-        &mut self,
+        &self,
         question: &Question,
         quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
-    ) -> Result<Chosen, ProgramError> {
+    ) -> Result<LevelPlan, ProgramError> {
         let Question { direction, level, .. } = *question;
         let shape = self.problem.geometry.level_shape(level);
-        let copy = self.model().copy(shape.iter().product()).time;
+        let copy = self.copy_cost(shape.iter().product()).time;
         let route = |stages: Vec<Stage>, way: Way, cost: Cost| {
             let candidate =
                 Candidate { way, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy };
@@ -98,7 +100,7 @@ impl Lowering<'_> {
         };
         let launch = |(stages, shape, cost): (Vec<Stage>, Shape, Cost)| route(stages, Way::Launch(shape), cost);
         let (stages, cost) = self.separate(question, &shape);
-        let separate = match self.kernels.tuning.schedule {
+        let separate = match self.tuning.schedule {
             Schedule::Axis(schedule) => {
                 let way = Way::Axis(schedule);
                 let axes = self.problem.geometry.axes_at(level).into_iter();
@@ -106,13 +108,11 @@ impl Lowering<'_> {
             }
             _ => route(stages, Way::Separate, cost),
         };
-        // Passes over several axes lift all with one wavelet.
-        self.set_wavelet_of(level);
         let mut refused = Vec::new();
         let mut ways: Vec<Route> = Vec::new();
         let (mut case, mut measured) = (None, None);
-        let wanted = match self.kernels.tuning.measures() {
-            None => self.kernels.tuning.schedule,
+        let wanted = match self.tuning.measures() {
+            None => self.tuning.schedule,
             Some((only, way)) if only == direction => way.schedule(),
             Some(_) => Schedule::Separate,
         };
@@ -143,7 +143,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        let is_lattice = self.kernels.scheme.lattice().is_some();
+        let is_lattice = self.family_of(level).scheme.lattice().is_some();
         if wanted == Schedule::Lattice || wanted == Schedule::Auto && is_lattice {
             match self.lattice(question, &shape) {
                 Ok((stages, cost)) => ways.push(route(stages, Way::Lattice, cost)),
@@ -168,7 +168,7 @@ impl Lowering<'_> {
         let mut ways = ways.into_iter();
         let mut last = None;
         for Route { stages, candidate: taken } in ways.by_ref() {
-            match self.make(direction, &stages) {
+            match self.check(direction, level, &stages) {
                 Ok(()) => {
                     let others = ways.map(|way| way.candidate).collect();
                     let reason = match wanted {
@@ -178,7 +178,7 @@ impl Lowering<'_> {
                     };
                     let (level, together) = (level + 1, Vec::new());
                     let choice = Choice { direction, level, shape, taken, reason, others, refused, case, together };
-                    return Ok(Chosen { stages, choice, levels: 1 });
+                    return Ok(LevelPlan { stages, choice, levels: 1 });
                 }
                 Err(ProgramError::Schedule(e)) => {
                     refused.push(Refused { schedule: taken.way.schedule(), reason: e.to_string() });
@@ -193,17 +193,17 @@ impl Lowering<'_> {
 
     /// Wisdom's key for a pass over both axes.
     fn case(&self, pair: &Pair, launched: &Launched, aligned: bool) -> Known {
-        let (tuning, Launched { job, count }) = (self.kernels.tuning, launched);
+        let Launched { job, count, family } = launched;
         let images = i32::try_from(*count).unwrap_or(i32::MAX).saturating_mul(job.batch);
         let case = Case {
-            device: &tuning.device,
-            scheme: self.kernels.scheme,
+            device: &self.tuning.device,
+            scheme: family.scheme,
             sample: self.kind,
-            boundary: self.kernels.boundary,
+            boundary: family.boundary,
             direction: pair.direction,
             order: pair.order,
             axes: self.problem.geometry.axes_at(pair.level).len(),
-            gain: self.kernels.gain,
+            gain: family.gain,
             aligned,
             levels: match pair.span {
                 Span::One => 1,
@@ -215,11 +215,12 @@ impl Lowering<'_> {
         case.key()
     }
 
-    /// Makes the kernels of stages; their shapes may turn out not to fit.
-    fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), ProgramError> {
+    /// Checks the kernels of stages by making them; their shapes may turn out not to fit.
+    fn check(&self, direction: Direction, level: u32, stages: &[Stage]) -> Result<(), ProgramError> {
         for stage in stages {
             if let Stage::Launch { order, shape, rows, .. } = stage {
-                self.kernels.get(Key::Launch(direction, self.sample, *order, shape.with_chunk(0), *rows, false))?;
+                let key = Key::Launch(direction, self.sample, *order, shape.with_chunk(0), *rows, false);
+                self.kernels.get(self.family_of(level), key)?;
             }
         }
         Ok(())

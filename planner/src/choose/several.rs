@@ -1,17 +1,18 @@
 //! Several levels in one launch, two at a time or all remaining ones, if that is predicted to be faster.
 
 use super::ways::Built;
-use super::{Chosen, Question, Scheduled, Stage, innermost, outdated};
+use super::{LevelPlan, Question, Scheduled, Stage, innermost, outdated};
+use crate::context::Context;
 use crate::error::ProgramError;
 use crate::kernels::Only;
-use crate::lower::Lowering;
 use crate::model::Cost;
 use crate::pair::{Pair, Quad, Span};
 use crate::recipe::{Candidate, Choice, Reason, Refused, Together};
 use crate::schedule::{Schedule, Way};
 use crate::view::View;
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Extent, Shape};
+use lifting_codegen::schedule::{Extent, Shape};
+use lifting_dsl::Direction;
 
 /// Several levels in one launch.
 pub(super) struct Merged {
@@ -26,12 +27,12 @@ pub(super) struct Merged {
     pub refused: Option<Refused>,
 }
 
-impl Lowering<'_> {
+impl Context<'_> {
     /// Merges the first two chosen levels, finest first, into one launch, if that is predicted to be faster or was
     /// requested. `question` is about the first level; `quad` gives the launch's views.
     pub(crate) fn two_levels(
-        &mut self,
-        chosen: &mut [Chosen],
+        &self,
+        chosen: &mut [LevelPlan],
         question: &Question,
         quad: impl Fn(&Self, &Pair) -> Quad,
     ) -> Result<(), ProgramError> {
@@ -41,15 +42,14 @@ impl Lowering<'_> {
 
     /// Merges two levels with one schedule.
     fn two_levels_by(
-        &mut self,
+        &self,
         schedule: Scheduled,
-        chosen: &mut [Chosen],
+        chosen: &mut [LevelPlan],
         question: &Question,
         quad: &impl Fn(&Self, &Pair) -> Quad,
     ) -> Result<(), ProgramError> {
         let Question { direction, level, .. } = *question;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
-        self.set_wavelet_of(level);
         if chosen.iter().take(2).any(|chosen| chosen.levels != 1) {
             // A launch for more levels takes these; a measurement may still try this one.
             if let (Ok(mut merged), [first, ..]) = (self.two_merged(question, schedule, quad), chosen) {
@@ -57,9 +57,9 @@ impl Lowering<'_> {
             }
             return Ok(());
         }
-        let made = self
-            .two_merged(question, schedule, quad)
-            .and_then(|merged| self.make(direction, &[merged.stage]).map(|()| merged).map_err(|e| e.to_string()));
+        let made = self.two_merged(question, schedule, quad).and_then(|merged| {
+            self.check(direction, level, &[merged.stage]).map(|()| merged).map_err(|e| e.to_string())
+        });
         let mut merged = match made {
             Ok(found) => found,
             Err(reason) if asked && !self.lenient => {
@@ -76,7 +76,7 @@ impl Lowering<'_> {
         let levels = &mut chosen[..2];
         levels[0].note(&mut merged);
         let follows = direction == Direction::Inverse && level + 2 < self.problem.geometry.depth();
-        let early = if follows { self.model().machine.constants().launch.early_load_gain } else { 0.0 };
+        let early = if follows { self.tuning.machine.constants().launch.early_load_gain } else { 0.0 };
         let is_faster = merged.measured.unwrap_or_else(|| merged.cost.time < self.apart(levels, level) - early);
         self.merge(levels, level, merged, asked || is_faster);
         Ok(())
@@ -85,8 +85,8 @@ impl Lowering<'_> {
     /// Merges the last chosen levels into one launch, as many as are predicted to gain most, or all possible ones on
     /// request. `question` is about the first level. `signals` are the signals of each level; `whole` has the bands.
     pub(crate) fn all_levels(
-        &mut self,
-        chosen: &mut [Chosen],
+        &self,
+        chosen: &mut [LevelPlan],
         question: &Question,
         signals: &[View],
         whole: View,
@@ -97,9 +97,9 @@ impl Lowering<'_> {
 
     /// Merges all last levels with one schedule.
     fn all_levels_by(
-        &mut self,
+        &self,
         schedule: Scheduled,
-        chosen: &mut [Chosen],
+        chosen: &mut [LevelPlan],
         question: &Question,
         (signals, whole): (&[View], View),
     ) -> Result<(), ProgramError> {
@@ -110,7 +110,6 @@ impl Lowering<'_> {
         let mut refusal = None;
         for (i, signal) in signals.iter().enumerate() {
             let level = level + i as u32;
-            self.set_wavelet_of(level);
             let question = Question { direction, level, order, copies: signal.array == whole.array };
             match self.all_merged(&question, schedule, *signal, whole) {
                 Ok(mut merged) => {
@@ -129,10 +128,10 @@ impl Lowering<'_> {
         for (i, gain, merged) in found {
             let takes = asked || merged.measured.unwrap_or(gain > 0.0);
             // Kernels are made only for launches that are taken.
-            self.set_wavelet_of(level + i as u32);
-            match if takes { self.make(direction, &[merged.stage]) } else { Ok(()) } {
+            let level = level + i as u32;
+            match if takes { self.check(direction, level, &[merged.stage]) } else { Ok(()) } {
                 Ok(()) => {
-                    self.merge(&mut chosen[i..], level + i as u32, merged, takes);
+                    self.merge(&mut chosen[i..], level, merged, takes);
                     return Ok(());
                 }
                 Err(e) => refusal = Some((i, e.to_string())),
@@ -153,7 +152,7 @@ impl Lowering<'_> {
 
     /// Whether a schedule for several levels was requested or is being measured; `None` if it is out of consideration.
     fn merges(&self, schedule: Scheduled, direction: Direction) -> Option<bool> {
-        let (tuning, schedule) = (self.kernels.tuning, Schedule::Launch(schedule));
+        let (tuning, schedule) = (self.tuning, Schedule::Launch(schedule));
         match tuning.only {
             Some(Only::Way(only, way)) => (only == direction && way.schedule() == schedule).then_some(true),
             Some(Only::Apart) => None,
@@ -164,7 +163,7 @@ impl Lowering<'_> {
 
     /// Predicted time in microseconds of levels launched one by one; measured times are not comparable. `level` is the
     /// first.
-    fn apart(&self, chosen: &[Chosen], level: u32) -> f64 {
+    fn apart(&self, chosen: &[LevelPlan], level: u32) -> f64 {
         let fastest = |choice: &Choice| {
             let all = choice.others.iter().chain([&choice.taken]);
             all.map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
@@ -175,11 +174,11 @@ impl Lowering<'_> {
     /// Time of copying a level, in microseconds.
     fn copy_of(&self, level: u32) -> f64 {
         let samples = self.problem.geometry.level_shape(level).iter().product();
-        self.model().copy(samples).time
+        self.copy_cost(samples).time
     }
 
     /// Assigns levels to one launch, or records that it was possible. `level` is the first.
-    fn merge(&self, chosen: &mut [Chosen], level: u32, merged: Merged, takes: bool) {
+    fn merge(&self, chosen: &mut [LevelPlan], level: u32, merged: Merged, takes: bool) {
         let Merged { stage, shape, cost, measured, .. } = merged;
         let time = cost.time / self.copy_of(level);
         let way = Way::Launch(shape);
@@ -188,7 +187,7 @@ impl Lowering<'_> {
             chosen[0].choice.others.push(candidate);
             return;
         }
-        let tuning = self.kernels.tuning;
+        let tuning = self.tuning;
         let reason = match measured {
             _ if tuning.schedule == way.schedule() || tuning.measures().is_some() => Reason::Asked,
             Some(true) => Reason::Measured,
@@ -277,11 +276,11 @@ impl Lowering<'_> {
         let (extent, parity) = (&shape[..], [0; 2]);
         let pair = Pair { direction, level, axes, order: lifted, deep: None, span, extent, parity, gain: 0 };
         let launched = self.launched(&pair, &quad(self, &pair))?;
-        let tuning = self.kernels.tuning;
+        let tuning = self.tuning;
         let shapes = match tuning.measures_of(schedule) {
             Some(shape) => vec![shape],
             None => {
-                self.kernels.proposed(schedule, direction, self.sample, &launched.job).map_err(|e| e.to_string())?
+                launched.family.proposed(schedule, direction, self.sample, &launched.job).map_err(|e| e.to_string())?
             }
         };
         // The fastest prediction, the first of ties; or the refusal of the last shape.

@@ -1,15 +1,18 @@
 //! Candidates for one level: a pass an axis, or passes over two or three axes, in the shapes that schedules propose.
 
 use super::{Question, Scheduled, Stage, innermost, outdated};
+use crate::context::Context;
+use crate::kernels::Family;
 use crate::list::MOST_LAUNCHES;
-use crate::lower::{Lowering, work_of};
+use crate::lower::work_of;
 use crate::model::Cost;
 use crate::pair::{Pair, Quad, Span};
 use crate::recipe::Refused;
 use crate::schedule::{Schedule, Way};
 use crate::wisdom::Key as Known;
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::{Along, Direction, Extent, ScheduleError, Shape, Sides};
+use lifting_codegen::schedule::{Along, Extent, ScheduleError, Shape, Sides};
+use lifting_dsl::Direction;
 
 /// Candidates with a pass over both axes.
 pub(super) struct Both {
@@ -23,10 +26,11 @@ pub(super) struct Both {
 }
 
 /// Launches of a pass over several axes.
-pub(super) struct Launched {
+pub(super) struct Launched<'a> {
     /// Job of the first launch.
     pub job: Job,
     pub count: usize,
+    pub family: Family<'a>,
 }
 
 /// A block shape for the launches of a pass.
@@ -41,17 +45,16 @@ pub(super) struct Built {
     pub aligned: bool,
 }
 
-impl Lowering<'_> {
+impl Context<'_> {
     /// One pass an axis.
-    pub(super) fn separate(&mut self, question: &Question, shape: &[usize]) -> (Vec<Stage>, Cost) {
+    pub(super) fn separate(&self, question: &Question, shape: &[usize]) -> (Vec<Stage>, Cost) {
         let axes = self.problem.geometry.axes_at(question.level);
         let mut cost = Cost::default();
-        for (i, &axis) in axes.iter().enumerate() {
-            self.set_wavelet(axis, question.level);
+        for i in 0..axes.len() {
             cost += self.axis_cost(question, shape, &axes, i);
         }
         if axes.len() == 1 && question.copies {
-            cost += self.model().copy(shape.iter().product());
+            cost += self.copy_cost(shape.iter().product());
         }
         (axes.into_iter().map(|axis| Stage::Axis(axis, Way::Separate)).collect(), cost)
     }
@@ -64,13 +67,13 @@ impl Lowering<'_> {
         let mut cost = Cost::default();
         for (i, &axis) in axes.iter().enumerate() {
             let along = if Some(axis) == innermost { Along::Row } else { Along::Column };
-            let block =
-                self.kernels.vectors(Sides::both(self.sample), along, shape[axis]).map_err(|e| e.to_string())?;
-            cost +=
-                self.model().lattice(question.direction, shape.iter().product(), along, block, self.sides(&axes, i));
+            let family = self.family(axis, question.level);
+            let block = family.vectors(Sides::both(self.sample), along, shape[axis]).map_err(|e| e.to_string())?;
+            let (samples, sides) = (shape.iter().product(), self.sides(&axes, i));
+            cost += family.model(self.sample).lattice(question.direction, samples, along, block, sides);
         }
         if axes.len() == 1 && question.copies {
-            cost += self.model().copy(shape.iter().product());
+            cost += self.copy_cost(shape.iter().product());
         }
         Ok((axes.into_iter().map(|axis| Stage::Axis(axis, Way::Lattice)).collect(), cost))
     }
@@ -84,8 +87,9 @@ impl Lowering<'_> {
     fn axis_cost(&self, question: &Question, shape: &[usize], axes: &[usize], i: usize) -> Cost {
         let sides = self.sides(axes, i);
         let rows = Some(axes[i]) == innermost(question.order, self.problem.geometry.shape());
-        let way = self.kernels.pass_way(question.direction, rows, sides);
-        self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], way, sides)
+        let family = self.family(axes[i], question.level);
+        let way = family.pass_way(question.direction, rows, sides);
+        family.model(self.sample).pass(question.direction, shape.iter().product(), shape[axes[i]], way, sides)
     }
 
     /// All candidates with a pass over both axes, with refusals for each schedule; or the reason why none is possible.
@@ -136,19 +140,19 @@ impl Lowering<'_> {
                 cost += self.axis_cost(question, shape, &axes, i);
             }
             if axes.len() == 2 && copies {
-                cost += self.model().copy(shape.iter().product());
+                cost += self.copy_cost(shape.iter().product());
             }
             let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Way::Separate)).collect();
             let launch = Stage::Launch { axes: [x, y], order: lifted, deep: None, shape: blocks, chunk, rows };
             stages.splice(first..first + 2, [launch]);
             Ok((stages, blocks, cost, aligned))
         };
-        let tuning = self.kernels.tuning;
+        let tuning = self.tuning;
         let (mut ways, mut is_aligned, mut refused) = (Vec::new(), None, Vec::new());
         for &schedule in schedules {
             let shapes = match tuning.measures_of(schedule) {
                 Some(shape) => Ok(vec![shape]),
-                None => self.kernels.proposed(schedule, direction, self.sample, &job),
+                None => launched.family.proposed(schedule, direction, self.sample, &job),
             };
             let built: Result<Vec<_>, ScheduleError> = shapes.map(|shapes| shapes.into_iter().map(build).collect());
             let mut reason = None;
@@ -189,7 +193,7 @@ impl Lowering<'_> {
     }
 
     /// Launches of a pass.
-    pub(super) fn launched(&self, pair: &Pair, quad: &Quad) -> Result<Launched, String> {
+    pub(super) fn launched(&self, pair: &Pair, quad: &Quad) -> Result<Launched<'_>, String> {
         if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[pair.axes[0]] != 1) {
             return Err("samples along the innermost axis are not contiguous".into());
         }
@@ -200,7 +204,7 @@ impl Lowering<'_> {
         if count > MOST_LAUNCHES {
             return Err(format!("it would take {count} launches"));
         }
-        Ok(Launched { job, count })
+        Ok(Launched { job, count, family: self.family_of(pair.level) })
     }
 
     /// Fits blocks of a shape to the launches, and estimates their cost.
@@ -210,13 +214,13 @@ impl Lowering<'_> {
         shape: Shape,
         launched: &Launched,
     ) -> Result<Built, ScheduleError> {
-        let Launched { job, count } = launched;
-        let shape = shape.of_lanes(self.kernels.tuning.machine.warp);
-        let (fit, arguments) = self.kernels.meet(direction, self.sample, shape, job)?;
+        let Launched { job, count, family } = launched;
+        let shape = shape.of_lanes(self.tuning.machine.warp);
+        let (fit, arguments) = family.meet(direction, self.sample, shape, job)?;
         let wanted = if shape.chunk() == 0 { arguments.chunk } else { shape.chunk() as i32 };
         let chunk = wanted.max(fit.least_chunk(job)) as u32;
         let shape = shape.with_chunk(chunk);
-        let Cost { launches: each, bytes, time } = self.model().launch(&*fit, job, chunk);
+        let Cost { launches: each, bytes, time } = family.model(self.sample).launch(&*fit, job, chunk);
         let times = *count as f64;
         let cost = Cost { launches: count * each, bytes: times * bytes, time: times * time };
         Ok(Built { shape, chunk, rows: fit.alignment(), cost, aligned: arguments.aligned == 3 })
@@ -261,15 +265,15 @@ impl Lowering<'_> {
         let build = |blocks: Shape| -> Result<(Vec<Stage>, Shape, Cost), ScheduleError> {
             let Built { shape: blocks, chunk, rows, mut cost, .. } = self.built(direction, blocks, &launched)?;
             if copies {
-                cost += self.model().copy(shape.iter().product());
+                cost += self.copy_cost(shape.iter().product());
             }
             let stage = Stage::Launch { axes: [x, y], order: lifted, deep: Some(z), shape: blocks, chunk, rows };
             Ok((vec![stage], blocks, cost))
         };
-        let shapes = match self.kernels.tuning.measures_of(schedule) {
+        let shapes = match self.tuning.measures_of(schedule) {
             Some(shape) => vec![shape],
-            None => self
-                .kernels
+            None => launched
+                .family
                 .proposed(schedule, direction, self.sample, &job)
                 .map_err(|e| e.to_string())?
                 .into_iter()

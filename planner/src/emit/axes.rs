@@ -7,8 +7,9 @@ use crate::kernels::{Key, Made};
 use lifting_codegen::emit::{self, EmitError};
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::opt;
+use lifting_codegen::schedule::Sides;
 use lifting_codegen::schedule::registers::{horizontal, vertical};
-use lifting_codegen::schedule::{Direction, Sides};
+use lifting_dsl::Direction;
 
 /// Kernel indices of the passes along one axis.
 pub(super) struct Passes {
@@ -24,24 +25,24 @@ pub(super) struct Passes {
 impl<'a> Draft<'a> {
     /// The least row length, in samples, that counts as long.
     pub fn long_line(&self, sides: Sides) -> i64 {
-        let is_long = |length: &i64| horizontal::Shape::of(sides, true, *length).strips > 1;
+        let is_long = |length: &i64| horizontal::RegisterRowShape::of(sides, true, *length).strips > 1;
         (0..40).map(|power| 1 << power).find(is_long).unwrap_or(i64::MAX)
     }
 
     /// The index of the kernel of a pass along one axis; -1 if this schedule does not run the wavelet.
     fn axis(
         &mut self,
-        survey: &mut Survey<'a>,
+        survey: &Survey<'a>,
         key: Key,
         schedule: &'static str,
         purpose: String,
     ) -> Result<i64, FileError> {
-        let index = match survey.kernels.get(key) {
+        let index = match survey.get(key) {
             Ok(index) => index,
             Err(crate::ProgramError::Schedule(_)) => return Ok(-1),
             Err(e) => return Err(e.into()),
         };
-        let made = survey.kernels.made(index).clone();
+        let made = survey.made(index);
         Ok(self.add_plain(&made, schedule, purpose))
     }
 
@@ -57,7 +58,7 @@ impl<'a> Draft<'a> {
     /// The kernels of passes in one direction, for one sample type.
     pub fn passes(
         &mut self,
-        survey: &mut Survey<'a>,
+        survey: &Survey<'a>,
         direction: Direction,
         sides: Sides,
         what: &str,
@@ -75,11 +76,11 @@ impl<'a> Draft<'a> {
             } else {
                 "rows of whole vectors"
             };
-            let key = Key::Lines(direction, sides, horizontal::Shape::of(sides, aligned, length));
+            let key = Key::Lines(direction, sides, horizontal::RegisterRowShape::of(sides, aligned, length));
             *line = self.axis(survey, key, "horizontal_registers", format!("{what}: {kind}."))?;
         }
         let (mut columns, mut wide) = ([-1; 2], 1);
-        let candidates: Vec<u32> = vertical::Shape::candidates(direction, sides).collect();
+        let candidates: Vec<u32> = vertical::RegisterColumnShape::candidates(direction, sides).collect();
         for (at, wanted) in [(0, true), (1, false)].into_iter().filter(|_| !is_few) {
             for &count in candidates.iter().filter(|c| (**c > 1) == wanted) {
                 let kind = if wanted { "columns side by side" } else { "single columns" };
@@ -91,7 +92,7 @@ impl<'a> Draft<'a> {
                 }
             }
         }
-        let needs_pairs = survey.kernels.needs_pairs(direction, sides);
+        let needs_pairs = survey.family.needs_pairs(direction, sides);
         // Analysis kernels come first, then those of synthesis.
         let shared = emit::Passes::cuda(self.request, sides.signal).map_err(EmitError::from)?;
         let first = if direction == Direction::Forward { 0 } else { 2 };

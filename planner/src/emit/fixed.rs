@@ -10,7 +10,7 @@ use crate::problem::{Problem, contiguous};
 use crate::program::Program;
 use crate::recipe::Choice;
 use lifting_codegen::emit::{EmitError, FAST_MATH, Request, Template, codes, privatised, sample_type};
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 use lifting_dsl::sample::SampleType;
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use super::axes::Passes;
 use super::kernels::{Collected, Written};
-use super::survey::{Cell, Image, Images, Rows, Survey, Taken, few};
+use super::survey::{Cell, Image, Images, Survey, SurveyedRows, Taken, few};
 use super::{File, FileError};
 use crate::cluster;
 use crate::kernels::{Key, Made, Tuning};
@@ -15,8 +15,8 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, ParamId, ParamKind};
 use lifting_codegen::opt::{self, Allows, Overlap};
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::{Direction, Extent, HostLaunch, Shape, Sides, Tiles};
-use lifting_dsl::Boundary;
+use lifting_codegen::schedule::{Extent, HostLaunch, Shape, Sides, Tiles};
+use lifting_dsl::{Boundary, Direction};
 use std::fmt::Write as _;
 
 /// The launcher's templates: state of a run, launches of a level, and their order.
@@ -51,12 +51,12 @@ pub struct General<'a> {
 impl Count {
     /// The most kernels over both axes per sample type and direction for rows of this alignment, and the predicted loss
     /// of time that is accepted for any size.
-    fn limits(self, rows: Rows) -> (usize, f64) {
+    fn limits(self, rows: SurveyedRows) -> (usize, f64) {
         match (self, rows) {
-            (Count::Few, Rows::Any) => (1, 0.0),
-            (Count::Few, Rows::Whole | Rows::Image) => (0, 0.0),
-            (Count::Usual, Rows::Image) => (3, 0.03),
-            (Count::Usual, Rows::Whole | Rows::Any) => (4, 0.03),
+            (Count::Few, SurveyedRows::Any) => (1, 0.0),
+            (Count::Few, SurveyedRows::Whole | SurveyedRows::Image) => (0, 0.0),
+            (Count::Usual, SurveyedRows::Image) => (3, 0.03),
+            (Count::Usual, SurveyedRows::Whole | SurveyedRows::Any) => (4, 0.03),
             (Count::All, _) => (12, 0.0),
         }
     }
@@ -138,9 +138,9 @@ pub fn general(request: &Request, general: &General) -> Result<File, FileError> 
         emit::Passes::cuda(request, scalar).map_err(EmitError::from)?;
         let Some(sample) = sample_of(scalar) else { return Err(EmitError::NoSamples.into()) };
         let (scheme, tuning) = (request.scheme, general.tuning);
-        let mut survey = Survey::new(scheme, request.boundary, request.gain, (sample, order), tuning);
+        let survey = Survey::new(scheme, request.boundary, request.gain, (sample, order), tuning);
         for direction in [Direction::Forward, Direction::Inverse] {
-            file.ways(&mut survey, &images, direction)?;
+            file.ways(&survey, &images, direction)?;
         }
     }
     file.finish()
@@ -160,7 +160,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The launches of one direction for one sample type.
-    fn ways(&mut self, survey: &mut Survey<'a>, images: &'a Images, direction: Direction) -> Result<(), FileError> {
+    fn ways(&mut self, survey: &Survey<'a>, images: &'a Images, direction: Direction) -> Result<(), FileError> {
         let (scalar, sample) = (scalar_of(survey.sample), survey.sample);
         let name = format!("{}_{}", direction.name(), sample.name());
         let what = format!("{}, {}", way(direction), sample.name());
@@ -168,7 +168,7 @@ impl<'a> Draft<'a> {
             images.both.iter().map(|image| survey.cell(image, direction)).collect::<Result<_, _>>()?;
         let count = self.general.count;
         let mut taken: Vec<Taken> = Vec::new();
-        for rows in Rows::ALL {
+        for rows in SurveyedRows::ALL {
             let mut own: Vec<Cell> = cells.iter().filter(|cell| cell.rows == rows).cloned().collect();
             if count == Count::Few && own.iter().flat_map(|cell| &cell.ways).any(|way| way.takes == RowAlignment::Any) {
                 // One kernel has to take all rows, though those of this survey may be whole vectors of two samples.
@@ -224,9 +224,9 @@ impl<'a> Draft<'a> {
             }
         }
         let mut names = Vec::new();
-        for rows in Rows::ALL {
+        for rows in SurveyedRows::ALL {
             // Kernels for any rows take all others.
-            let surveyed = if count == Count::Few { Rows::Any } else { rows };
+            let surveyed = if count == Count::Few { SurveyedRows::Any } else { rows };
             let lines = cells.iter().filter(|cell| cell.rows == surveyed).map(|cell| {
                 let best = best(cell, &taken);
                 let at = best.and_then(|w| taken.iter().position(|t| *t == (w.shape, w.takes)));
@@ -235,9 +235,9 @@ impl<'a> Draft<'a> {
             });
             let which = ["whole", "image", "any"][rows as usize];
             let title = match rows {
-                Rows::Whole => "rows of whole vectors, image and bands aligned to vectors",
-                Rows::Image => "rows of the image aligned to vectors",
-                Rows::Any => "unaligned rows",
+                SurveyedRows::Whole => "rows of whole vectors, image and bands aligned to vectors",
+                SurveyedRows::Image => "rows of the image aligned to vectors",
+                SurveyedRows::Any => "unaligned rows",
             };
             let lines = lines.collect();
             names.push(self.choices(&format!("both_{which}_{name}"), &format!("{what}, a level: {title}"), lines));
@@ -271,15 +271,15 @@ impl<'a> Draft<'a> {
     /// The index of a kernel over both axes.
     fn both(
         &mut self,
-        survey: &mut Survey<'a>,
+        survey: &Survey<'a>,
         key: Key,
         (shape, takes): Taken,
         job: Option<Job>,
         (form, direction): (Form, Direction),
         purpose: String,
     ) -> Result<usize, FileError> {
-        let index = survey.kernels.get(key)?;
-        let mut made = survey.kernels.made(index).clone();
+        let index = survey.get(key)?;
+        let mut made = survey.made(index);
         let by_time = made.fit.as_ref().is_some_and(|fit| fit.loads_by_time());
         let loads = by_time && direction == Direction::Inverse;
         let pitch = job.map_or(i64::from(i32::MAX), |job| self.most_pitch(&made, job));
@@ -359,7 +359,7 @@ impl<'a> Draft<'a> {
     /// Volumes: the walks, the fastest first, and the name of the table of sizes for which they take a level.
     fn volumes(
         &mut self,
-        survey: &mut Survey<'a>,
+        survey: &Survey<'a>,
         images: &'a Images,
         (direction, name): (Direction, &str),
         what: &str,
@@ -383,12 +383,12 @@ impl<'a> Draft<'a> {
         let mut first = None;
         for (walk, &takes) in walks.iter_mut().zip(kinds) {
             let key = survey.key(direction, *shape, takes, false);
-            let index = match survey.kernels.get(key) {
+            let index = match survey.get(key) {
                 Ok(index) => index,
                 Err(crate::ProgramError::Schedule(_)) => continue,
                 Err(e) => return Err(e.into()),
             };
-            let tiles = survey.kernels.made(index).fit.as_ref().and_then(|fit| fit.tiles());
+            let tiles = survey.made(index).fit.as_ref().and_then(|fit| fit.tiles());
             let Some(Tiles { columns, rows, widest, beyond, halo_pairs, resident, whole_pairs }) = tiles else {
                 continue;
             };
@@ -415,7 +415,7 @@ impl<'a> Draft<'a> {
     /// Two levels in one launch.
     fn two(
         &mut self,
-        survey: &mut Survey<'a>,
+        survey: &Survey<'a>,
         images: &'a Images,
         direction: Direction,
         what: &str,
@@ -439,8 +439,8 @@ impl<'a> Draft<'a> {
                 let small = Job { width: TWO_LEAST, height: TWO_LEAST, ..job };
                 let key = survey.key(direction, shape, RowAlignment::Whole, direction == Direction::Forward);
                 let purpose = format!("{what}: two levels of both axes.");
-                let index = survey.kernels.get(key)?;
-                let fit = survey.kernels.made(index).fit.clone();
+                let index = survey.get(key)?;
+                let fit = survey.made(index).fit.clone();
                 if fit.is_some_and(|fit| fit.placement(&small).is_ok()) {
                     let taken = (shape, RowAlignment::Whole);
                     // In analysis it is the first launch, and large.
@@ -461,7 +461,7 @@ impl<'a> Draft<'a> {
     /// of levels.
     fn rest(
         &mut self,
-        survey: &mut Survey<'a>,
+        survey: &Survey<'a>,
         images: &'a Images,
         direction: Direction,
         what: &str,
@@ -576,7 +576,7 @@ impl<'a> Draft<'a> {
 }
 
 /// The fastest of the taken ways, unless one pass per axis is predicted to be faster.
-fn best<'c>(cell: &'c Cell, taken: &[Taken]) -> Option<&'c super::survey::Way> {
+fn best<'c>(cell: &'c Cell, taken: &[Taken]) -> Option<&'c super::survey::PlaneLaunch> {
     let ways = cell.ways.iter().filter(|way| taken.contains(&(way.shape, way.takes)));
     ways.min_by(|a, b| a.time.total_cmp(&b.time)).filter(|way| way.time <= cell.apart)
 }

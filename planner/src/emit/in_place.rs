@@ -8,8 +8,9 @@ use super::{FileError, Fixed};
 use crate::lower::scalar_of;
 use lifting_codegen::back::{C, Dialect, Rust};
 use lifting_codegen::emit::{self, EmitError, Request, Target, Template, prepared, privatised};
+use lifting_codegen::schedule::Options;
 use lifting_codegen::schedule::rows::{self, Margins};
-use lifting_codegen::schedule::{Direction, Options};
+use lifting_dsl::Direction;
 
 /// Most bytes of a function's arrays on the stack.
 const MOST_BYTES: usize = 1 << 16;

@@ -4,23 +4,24 @@
 //! blocks could carry some of these sizes; a file has only a few. With these, no size is predicted to take much longer
 //! than with all.
 
+use crate::context::Context;
 use crate::error::ProgramError;
-use crate::kernels::{Kernels, Key, Tuning};
-use crate::list::{Array, List};
+use crate::kernels::{Family, Kernels, Key, Made, Tuning};
+use crate::list::{Array, List, Regions};
 use crate::lower::{Lowering, scalar_of};
 use crate::problem::Problem;
 use crate::recipe::Candidate;
 use crate::schedule::Way as Taking;
 use crate::view::View;
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::{Direction, Extent, Shape};
+use lifting_codegen::schedule::{Extent, Shape};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::sample::SampleType;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// Alignment of rows in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Rows {
+pub(super) enum SurveyedRows {
     /// Rows of the image and of its bands are aligned to vectors, and are whole vectors.
     Whole,
     /// Rows of the image are aligned to vectors.
@@ -29,8 +30,8 @@ pub(super) enum Rows {
     Any,
 }
 
-impl Rows {
-    pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Image, Rows::Any];
+impl SurveyedRows {
+    pub const ALL: [SurveyedRows; 3] = [SurveyedRows::Whole, SurveyedRows::Image, SurveyedRows::Any];
 }
 
 /// Surveyed sizes, as powers of √2 of samples. Smaller images take the first entry, larger ones the last.
@@ -48,7 +49,7 @@ const LEVELS: u32 = 5;
 pub(super) struct Image {
     problem: Problem,
     strides: Vec<isize>,
-    pub rows: Rows,
+    pub rows: SurveyedRows,
     /// The most samples for which its result holds.
     pub most: i64,
     pub levels: u32,
@@ -66,7 +67,7 @@ pub(super) struct Images {
 impl Images {
     pub fn new(scheme: &Scheme, boundary: Boundary, gain: bool, order: Order) -> Images {
         let axes: [usize; 2] = if order == Order::VerticalFirst { [0, 1] } else { [1, 0] };
-        let image = |[height, width]: [usize; 2], pitch: usize, rows: Rows, most: i64, levels: u32| {
+        let image = |[height, width]: [usize; 2], pitch: usize, rows: SurveyedRows, most: i64, levels: u32| {
             let geometry = Geometry::new(&[height, width], &[0, 0], &[levels; 2], &axes).expect("images are legal");
             let mut problem = Problem::new(scheme.clone(), geometry);
             (problem.boundary, problem.gain_shift) = (boundary, u32::from(gain));
@@ -80,22 +81,23 @@ impl Images {
             _ if size == last => i64::MAX,
             _ => 2f64.powf((f64::from(size) + 0.5) / 2.0) as i64,
         };
-        let sized = |rows: Rows, size: u32| {
+        let sized = |rows: SurveyedRows, size: u32| {
             let n = whole(size).max(16);
             // Odd, or as odd as the border rule allows.
             let off = if boundary == Boundary::Periodic { 2 } else { 1 };
             let (width, pitch) = match rows {
-                Rows::Whole => (n, n),
-                Rows::Image => (n + off, n + 64),
-                Rows::Any => (n + off, n + off),
+                SurveyedRows::Whole => (n, n),
+                SurveyedRows::Image => (n + off, n + 64),
+                SurveyedRows::Any => (n + off, n + off),
             };
             image([width, width], pitch, rows, most(size, *SIZES.end()), 1)
         };
-        let both = Rows::ALL.into_iter().flat_map(|rows| SIZES.map(move |size| (rows, size)));
-        let two = TWO.map(|size| image([whole(size); 2], whole(size), Rows::Whole, most(size, *TWO.end()), LEVELS));
+        let both = SurveyedRows::ALL.into_iter().flat_map(|rows| SIZES.map(move |size| (rows, size)));
+        let two =
+            TWO.map(|size| image([whole(size); 2], whole(size), SurveyedRows::Whole, most(size, *TWO.end()), LEVELS));
         let levels = |side: usize| (1..=side.ilog2()).filter(move |l| side.is_multiple_of(1 << l));
         let rest = SIDES.into_iter().flat_map(|side| levels(side).map(move |levels| (side, levels)));
-        let rest = rest.map(|(side, levels)| image([side; 2], side, Rows::Whole, (side * side) as i64, levels));
+        let rest = rest.map(|(side, levels)| image([side; 2], side, SurveyedRows::Whole, (side * side) as i64, levels));
         // The most samples: half-way to the next cube, by factor.
         let nexts = CUBES.iter().skip(1).map(|next| Some(*next)).chain([None]);
         let volumes = CUBES.iter().zip(nexts).map(|(&side, next)| {
@@ -104,7 +106,7 @@ impl Images {
             (problem.boundary, problem.gain_shift) = (boundary, u32::from(gain));
             let most = next.map_or(i64::MAX, |next| ((side * next) as f64).powf(1.5) as i64);
             let strides = vec![(side * side) as isize, side as isize, 1];
-            Image { problem, strides, rows: Rows::Whole, most, levels: 1, side }
+            Image { problem, strides, rows: SurveyedRows::Whole, most, levels: 1, side }
         });
         Images {
             both: both.map(|(rows, size)| sized(rows, size)).collect(),
@@ -117,7 +119,7 @@ impl Images {
 
 /// One launch for both axes of a level.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct PlaneLaunch {
     /// The shape, with chunk 0.
     pub shape: Shape,
     pub takes: RowAlignment,
@@ -129,21 +131,21 @@ pub(super) struct Way {
 /// The planner's result for a level of one size.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
-    pub rows: Rows,
+    pub rows: SurveyedRows,
     pub most: i64,
     /// Predicted time of one pass per axis, in copies.
     pub apart: f64,
-    pub ways: Vec<Way>,
+    pub ways: Vec<PlaneLaunch>,
     /// The job of such a level.
     pub job: Option<Job>,
 }
 
 /// The survey for one sample type.
 pub(super) struct Survey<'a> {
-    pub kernels: Kernels<'a>,
+    pub family: Family<'a>,
+    kernels: Kernels,
     pub sample: SampleType,
     pub order: Order,
-    tuning: &'a Tuning,
 }
 
 impl<'a> Survey<'a> {
@@ -154,25 +156,35 @@ impl<'a> Survey<'a> {
         (sample, order): (SampleType, Order),
         tuning: &'a Tuning,
     ) -> Survey<'a> {
-        Survey { kernels: Kernels::new(scheme, boundary, gain, tuning), sample, order, tuning }
+        let family = Family { scheme, boundary, gain, doubled_ends: false, tuning };
+        Survey { family, kernels: Kernels::default(), sample, order }
+    }
+
+    /// Index of a kernel, made on first use.
+    pub fn get(&self, key: Key) -> Result<usize, ProgramError> {
+        self.kernels.get(self.family, key)
+    }
+
+    /// A kernel.
+    pub fn made(&self, index: usize) -> Made {
+        self.kernels.made(index).clone()
     }
 
     /// The launches of an image.
-    fn list(&mut self, image: &'a Image, direction: Direction) -> Result<List, ProgramError> {
-        let mut lowering = Lowering::new(&image.problem, self.sample, self.tuning);
-        std::mem::swap(&mut lowering.kernels, &mut self.kernels);
+    fn list(&self, image: &Image, direction: Direction) -> Result<List, ProgramError> {
+        let cx = Context::new(&image.problem, self.sample, self.family.tuning, &self.kernels);
         let view = |array| View::strided(array, scalar_of(self.sample), &image.strides);
         let (source, target) = (view(Array::Source), view(Array::Target));
-        let list = match direction {
+        let mut regions = Regions::default();
+        let lowering = Lowering::new(cx, &mut regions);
+        match direction {
             Direction::Forward => lowering.forward(source, target),
             Direction::Inverse => lowering.inverse(0, source, target),
-        };
-        std::mem::swap(&mut lowering.kernels, &mut self.kernels);
-        list
+        }
     }
 
     /// The candidates for a level.
-    pub fn cell(&mut self, image: &'a Image, direction: Direction) -> Result<Cell, ProgramError> {
+    pub fn cell(&self, image: &Image, direction: Direction) -> Result<Cell, ProgramError> {
         let list = self.list(image, direction)?;
         let choice = &list.choices[0];
         let job = list.launches.iter().find_map(|launch| Some(launch.placed.as_ref()?.job));
@@ -181,17 +193,17 @@ impl<'a> Survey<'a> {
         let apart = all().find(|c| c.way == Taking::Separate).map_or(f64::INFINITY, |c| c.time);
         let way = |candidate: &Candidate| {
             let shape = candidate.way.shape().filter(|shape| shape.schedule().extent() == Extent::Plane)?;
-            let (fit, arguments) = self.kernels.meet(direction, scalar, shape, job.as_ref()?).ok()?;
+            let (fit, arguments) = self.family.meet(direction, scalar, shape, job.as_ref()?).ok()?;
             let chunk = if shape.chunk() > 0 { shape.chunk() } else { arguments.chunk as u32 };
             fit.host_launch()?;
-            Some(Way { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
+            Some(PlaneLaunch { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
         };
         let ways = all().filter_map(way).collect();
         Ok(Cell { rows: image.rows, most: image.most, apart, ways, job })
     }
 
     /// The block, its chunk and its job, if the image's levels, or the first two, are to be one launch.
-    pub fn merged(&mut self, image: &'a Image, direction: Direction, extent: Extent) -> Option<(Shape, u32, Job)> {
+    pub fn merged(&self, image: &Image, direction: Direction, extent: Extent) -> Option<(Shape, u32, Job)> {
         let list = self.list(image, direction).ok()?;
         let shape = list.choices[0].taken.way.shape().filter(|shape| shape.schedule().extent() == extent)?;
         let jobs = list.launches.iter().filter_map(|launch| Some(launch.placed.as_ref()?.job));
@@ -200,7 +212,7 @@ impl<'a> Survey<'a> {
     }
 
     /// The block that takes a level of three axes in one launch, and its time in copies, if one is to.
-    pub fn volume(&mut self, image: &'a Image, direction: Direction) -> Option<(Shape, f64)> {
+    pub fn volume(&self, image: &Image, direction: Direction) -> Option<(Shape, f64)> {
         let list = self.list(image, direction).ok()?;
         let taken = &list.choices[0].taken;
         let shape = taken.way.shape().filter(|shape| shape.schedule().extent() == Extent::Volume)?;

@@ -1,21 +1,19 @@
 //! Analysis, as launches: from the finest level to the coarsest.
 
 use super::Lowering;
-use crate::choose::{Chosen, Question, Stage};
+use crate::choose::{LevelPlan, Stage};
 use crate::error::ProgramError;
 use crate::list::{List, Region};
 use crate::pair::{Pair, Quad, Span};
 use crate::pass::{Pass, Sites};
 use crate::view::View;
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::{Layout, split};
 
 impl Lowering<'_> {
     /// Analysis from one box to another, or in place if both are equal.
-    pub(crate) fn forward(&mut self, source: View, target: View) -> Result<List, ProgramError> {
-        self.list = List::default();
-        self.after();
-        let problem = self.problem;
+    pub(crate) fn forward(mut self, source: View, target: View) -> Result<List, ProgramError> {
+        let problem = self.cx.problem;
         let shape = problem.geometry.shape();
         let depth = problem.geometry.depth();
         let same = source.array == target.array;
@@ -23,26 +21,26 @@ impl Lowering<'_> {
             if !same {
                 self.copy(source, target, shape, &problem.source_shape)?;
             }
-            return Ok(std::mem::take(&mut self.list));
+            return Ok(self.list);
         }
-        let order = self.order(&target, shape);
-        let direct = problem.layout == Layout::Mallat && self.suits(&target, shape);
-        let whole = if direct { target } else { self.scratch(Region::Whole, self.sample, shape, &order, 0) };
-        let (mut low, packs) = (source, self.packs(&source, &whole, shape));
-        let parity = self.parity(0, &order);
+        let order = self.cx.order(&target, shape);
+        let direct = problem.layout == Layout::Mallat && self.cx.suits(&target, shape);
+        let whole = if direct { target } else { self.scratch(Region::Whole, self.cx.sample, shape, &order, 0) };
+        let (mut low, packs) = (source, self.cx.packs(&source, &whole, shape));
+        let parity = self.cx.parity(0, &order);
         if packs && !problem.pads() {
-            low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
+            low = self.scratch(Region::Packed, self.cx.sample, shape, &order, parity);
             self.copy(source, low, shape, shape)?;
         } else if problem.pads() {
             // Decided as if it were packed, which it is if the first level is one pass.
-            low = self.copied_room(0, &order, parity);
+            low = self.cx.copied_room(0, &order, parity);
         }
-        let chosen = self.choose_analysis(low, whole, &order)?;
+        let chosen = self.cx.choose_analysis(low, whole, &order)?;
         if problem.pads() {
             low = whole;
             // A pass over both axes reads aligned rows.
             if chosen[0].is_single() || chosen[0].begins_with_both() {
-                low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
+                low = self.scratch(Region::Packed, self.cx.sample, shape, &order, parity);
             }
             self.pad(source, low)?;
         }
@@ -56,58 +54,19 @@ impl Lowering<'_> {
             self.after();
             self.spread(0, whole, target)?;
         }
-        Ok(std::mem::take(&mut self.list))
-    }
-
-    /// Whether data must first be copied into the axis order of the coefficients.
-    fn packs(&self, source: &View, whole: &View, shape: &[usize]) -> bool {
-        !self.suits(source, shape) || self.threads_axis(source, shape) != self.threads_axis(whole, shape)
-    }
-
-    /// Schedules of all levels, finest first.
-    fn choose_analysis(&mut self, data: View, whole: View, order: &[usize]) -> Result<Vec<Chosen>, ProgramError> {
-        let depth = self.problem.geometry.depth();
-        let mut all: Vec<Chosen> = Vec::new();
-        let mut sources = Vec::new();
-        let mut from = data;
-        for level in 0..depth {
-            sources.push(from);
-            let copies = from.array == whole.array;
-            let question = Question { direction: Direction::Forward, level, order, copies };
-            let chosen = self.choose(&question, |lowering, parts, part, pair| {
-                let single = parts == 1;
-                let between = |i: usize| lowering.between_room(i, parts, pair.extent, order).0;
-                let out = if part + 1 == parts { whole } else { between(part) };
-                let low = if single && level + 1 < depth { lowering.low_room(level + 1, order).0 } else { out };
-                let signal = match part {
-                    0 if single && copies => lowering.copied_room(level, order, lowering.parity(level, order)),
-                    0 => from,
-                    _ => between(part - 1),
-                };
-                Quad::new(pair, signal, low, out)
-            })?;
-            from = if chosen.is_single() { self.low_room(level + 1, order).0 } else { whole };
-            all.push(chosen);
-        }
-        let question = Question { direction: Direction::Forward, level: 0, order, copies: data.array == whole.array };
-        self.all_levels(&mut all, &question, &sources, whole)?;
-        self.two_levels(&mut all, &question, |lowering, pair| {
-            let low = if depth > 2 { lowering.low_room(2, order).0 } else { whole };
-            Quad::new(pair, data, low, whole)
-        })?;
-        Ok(all)
+        Ok(self.list)
     }
 
     /// Appends one level of analysis; returns the place of the low band for the next.
     fn analyse(
         &mut self,
         level: u32,
-        chosen: Chosen,
+        chosen: LevelPlan,
         from: View,
         whole: View,
         order: &[usize],
     ) -> Result<View, ProgramError> {
-        let geometry = &self.problem.geometry;
+        let geometry = &self.cx.problem.geometry;
         let shape = geometry.level_shape(level);
         let origins = geometry.level_origins(level);
         let next = level + chosen.levels;
@@ -115,7 +74,7 @@ impl Lowering<'_> {
         let (single, parts) = (chosen.is_single(), chosen.stages.len());
         let mut from = from;
         if single && from.array == whole.array {
-            from = self.copied(level, from, order, self.parity(level, order))?;
+            from = self.copied(level, from, order, self.cx.parity(level, order))?;
         }
         self.list.choices.push(chosen.choice);
         for (i, stage) in chosen.stages.into_iter().enumerate() {
@@ -123,14 +82,13 @@ impl Lowering<'_> {
             let to = if last { whole } else { self.between(i, parts, &shape, order) };
             // A single-pass level puts its low band where the next level can read it without writing there.
             let low = if single && !last_level { self.low(next, order) } else { to };
-            let gain = if i == 0 { self.problem.gain_shift } else { 0 };
+            let gain = if i == 0 { self.cx.problem.gain_shift } else { 0 };
             self.after();
             match stage {
                 Stage::Axis(axis, way) => {
                     let halves = split(shape[axis], origins[axis]);
                     let high = if halves.high > 0 { to.at(axis, halves.low) } else { to };
                     let parity = (origins[axis] & 1) as usize;
-                    self.set_wavelet(axis, level);
                     let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain, way };
                     self.pass(pass, Sites { signal: from, low, high })?;
                 }

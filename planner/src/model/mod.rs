@@ -10,9 +10,9 @@ use lifting_codegen::ir::Scalar;
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::demand::work;
 use lifting_codegen::schedule::level::Job;
-use lifting_codegen::schedule::{Along, Direction, Fit, Sides, lattice};
+use lifting_codegen::schedule::{Along, Fit, Sides, lattice};
 use lifting_codegen::window::Window;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// Predicted cost of a level: launches, bytes, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -95,7 +95,7 @@ impl Model<'_> {
         direction: Direction,
         samples: usize,
         along: Along,
-        block: lattice::Shape,
+        block: lattice::LatticeShape,
         sides: Sides,
     ) -> Cost {
         let c = self.machine.constants();

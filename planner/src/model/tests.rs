@@ -138,7 +138,7 @@ fn two_levels_are_predicted() {
         let array = Array { address: 0, pitch: width.into(), stride: 0 };
         let job = level::Job { coarse: Some([array; 3]), ..Job::image(array, [array; 4], width, height) };
         let options = Options::new(sample, boundary, direction);
-        let predicted = cascade::Shape::proposed(sample, direction).into_iter().map(|shape| {
+        let predicted = cascade::CascadeShape::proposed(sample, direction).into_iter().map(|shape| {
             let fit = cascade::fit(&scheme, options, shape).unwrap();
             let chunk = Fit::chunk(&fit, &job, &machine) as u32;
             model.launch(&fit, &job, chunk).time

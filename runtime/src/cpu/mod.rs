@@ -20,12 +20,11 @@ use crate::error::PlanError;
 use crate::exec::{Executor, Joins, Workspace, WorkspaceSize};
 use crate::sample::{CompiledStep, Sample, Stored};
 use adjoint::Adjoint;
-use lifting_codegen::schedule::Direction as Of;
 use lifting_dsl::geometry::Layout;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 use lifting_loops::Isa;
 use lifting_planner::{Pass, Problem};
-use pass::{Direction, Side, Work};
+use pass::{Side, Work};
 use std::sync::{Arc, OnceLock};
 pub(crate) use tiles::Tiled;
 
@@ -232,7 +231,7 @@ impl<T: Sample> Cpu<T> {
         let Level { shape, parity, axes, wavelets } = &self.levels[j];
         let Workspace { lines, level: buffer, .. } = workspace;
         let buffer = Window { ptr: buffer.as_mut_ptr(), strides: dense(shape) };
-        let (analysis, last) = (direction == Direction::Analysis, axes.len() - 1);
+        let (analysis, last) = (direction == Direction::Forward, axes.len() - 1);
         for step in 0..axes.len() {
             let place = if analysis { step } else { last - step };
             let (axis, wavelet) = (axes[place], &self.wavelets[wavelets[place]]);
@@ -288,7 +287,7 @@ impl<T: Sample> Cpu<T> {
         lines: &mut [T::Lane],
     ) {
         let apart = self.problem.layout == Layout::Mallat;
-        let analysis = work.direction == Direction::Analysis;
+        let analysis = work.direction == Direction::Forward;
         let read = Side { ptr: from.ptr.cast_const(), strides: from.strides, split: apart && !analysis };
         let write = Side { ptr: to.ptr, strides: to.strides, split: apart && analysis };
         // SAFETY: passed on from the caller.
@@ -301,7 +300,7 @@ impl<T: Sample> Cpu<T> {
         for j in (level..self.levels.len()).rev() {
             let window = (level..j).fold(top, |window, k| self.descend(k, window));
             // SAFETY: a window of `data`.
-            unsafe { self.level(j, (Direction::Synthesis, kind), window, workspace) };
+            unsafe { self.level(j, (Direction::Inverse, kind), window, workspace) };
         }
     }
 
@@ -310,7 +309,7 @@ impl<T: Sample> Cpu<T> {
         let mut window = Window { ptr: data.ptr, strides: data.strides };
         for j in 0..self.levels.len() {
             // SAFETY: a window of `data`.
-            unsafe { self.level(j, (Direction::Analysis, kind), window, workspace) };
+            unsafe { self.level(j, (Direction::Forward, kind), window, workspace) };
             window = self.descend(j, window);
         }
     }
@@ -375,8 +374,8 @@ impl<T: Sample> Executor<T> for Cpu<T> {
                     src = whole.as_const();
                 }
                 match (&self.rows, volume) {
-                    (Some(rows), _) => rows.run(rows::Way::Analysis, 0, src, dst, lines, low),
-                    (None, Some(volume)) => volume.run(rows::Way::Analysis, 0, src, dst, lines, low),
+                    (Some(rows), _) => rows.run(Direction::Forward, 0, src, dst, lines, low),
+                    (None, Some(volume)) => volume.run(Direction::Forward, 0, src, dst, lines, low),
                     (None, None) => {}
                 }
                 return Ok(());
@@ -394,7 +393,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
 
     unsafe fn adjoint(
         &self,
-        of: Of,
+        of: Direction,
         src: RawView<T>,
         dst: RawViewMut<T>,
         workspace: &mut Workspace<T>,
@@ -406,14 +405,14 @@ impl<T: Sample> Executor<T> for Cpu<T> {
             if let Adjoints::Transform(adjoint) = adjoints {
                 workspace.grow(adjoint.size)?;
                 return match of {
-                    Of::Forward => adjoint.inverse(0, src, dst, workspace),
-                    Of::Inverse => adjoint.forward(src, dst, workspace),
+                    Direction::Forward => adjoint.inverse(0, src, dst, workspace),
+                    Direction::Inverse => adjoint.forward(src, dst, workspace),
                 };
             }
             copy::copy(src, dst, self.threads);
             match of {
-                Of::Forward => self.synthesise(0, Kind::Adjoint, dst, workspace),
-                Of::Inverse => self.analyse(Kind::Adjoint, dst, workspace),
+                Direction::Forward => self.synthesise(0, Kind::Adjoint, dst, workspace),
+                Direction::Inverse => self.analyse(Kind::Adjoint, dst, workspace),
             }
         }
         Ok(())
@@ -435,8 +434,8 @@ impl<T: Sample> Executor<T> for Cpu<T> {
                 let Workspace { lines, low, .. } = workspace;
                 let volume = self.volume.as_ref().filter(|volume| volume.takes(&src.strides, &whole.strides));
                 match (&self.rows, volume) {
-                    (Some(rows), _) => rows.run(rows::Way::Synthesis, 0, src, whole, lines, low),
-                    (None, Some(volume)) => volume.run(rows::Way::Synthesis, 0, src, whole, lines, low),
+                    (Some(rows), _) => rows.run(Direction::Inverse, 0, src, whole, lines, low),
+                    (None, Some(volume)) => volume.run(Direction::Inverse, 0, src, whole, lines, low),
                     (None, None) => {
                         copy::copy(src, whole, self.threads);
                         self.synthesise(0, Kind::Transform, whole, workspace);
@@ -449,13 +448,13 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         }
         if let Some(rows) = self.rows.as_ref().filter(|rows| rows.levels() > level) {
             // SAFETY: passed on from the caller.
-            unsafe { rows.run(rows::Way::Synthesis, level, src, dst, &mut workspace.lines, &mut workspace.low) };
+            unsafe { rows.run(Direction::Inverse, level, src, dst, &mut workspace.lines, &mut workspace.low) };
             return Ok(());
         }
         let volume = self.volume.as_ref().filter(|volume| volume.levels() > level);
         if let Some(volume) = volume.filter(|volume| volume.takes(&src.strides, &dst.strides)) {
             // SAFETY: passed on from the caller.
-            unsafe { volume.run(rows::Way::Synthesis, level, src, dst, &mut workspace.lines, &mut workspace.low) };
+            unsafe { volume.run(Direction::Inverse, level, src, dst, &mut workspace.lines, &mut workspace.low) };
             return Ok(());
         }
         let low = self.window(level, src.ptr.cast_mut(), src.strides);

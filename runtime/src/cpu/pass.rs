@@ -11,6 +11,7 @@ use super::lift::lift;
 use crate::data::{Dims, MAX_RANK};
 use crate::sample::{Arithmetic, CompiledStep, Stored};
 use lifting_dsl::Boundary;
+use lifting_dsl::Direction;
 
 /// One side (read or write) of a pass: where its lines are.
 #[derive(Clone, Copy, Debug)]
@@ -40,15 +41,6 @@ pub(crate) struct Work<'a, W: Arithmetic> {
     pub double_lone_odd: bool,
     /// Whether synthesis is the adjoint of analysis: it then doubles that line, too.
     pub is_adjoint: bool,
-}
-
-/// Direction of the transform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Direction {
-    /// Signal to bands.
-    Analysis,
-    /// Bands to signal.
-    Synthesis,
 }
 
 /// The lines of a pass: length along the axis, and the other axes merged and ordered by distance in memory.
@@ -212,7 +204,7 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
     let n = lines.length;
     let (from, to, width) = lines.bundle(index);
     let (bundle, _) = scratch[..n * L].as_chunks_mut::<L>();
-    let analysis = work.direction == Direction::Analysis;
+    let analysis = work.direction == Direction::Forward;
 
     let source = along(n, work.parity, lines.read_stride, read.split);
     for (i, row) in bundle.iter_mut().enumerate() {

@@ -5,6 +5,7 @@ use super::Cpu;
 use crate::data::{RawView, RawViewMut, contiguous};
 use crate::exec::{Executor, Workspace};
 use crate::{Boundary, Layout, Sample, Scheme, bf16, catalogue, f16};
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::SampleType;
@@ -107,7 +108,7 @@ fn check<T: Sample>(problem: Problem, random: &mut Random) {
             let (mut back, mut forth) = (data.clone(), data.clone());
             oracle.adjoint(&mut back).unwrap();
             oracle.inverse_adjoint(&mut forth).unwrap();
-            for (of, expected) in [(super::Of::Forward, back), (super::Of::Inverse, forth)] {
+            for (of, expected) in [(Direction::Forward, back), (Direction::Inverse, forth)] {
                 // SAFETY: views of whole arrays of the shape.
                 unsafe { cpu.adjoint(of, view(&data, shape), view_mut(found, shape), &mut workspace).unwrap() };
                 assert_same(found, &expected, &format!("adjoint of {of:?} of {what}"));

@@ -5,7 +5,7 @@ use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;
 use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
-use lifting_codegen::schedule::Direction as Of;
+use lifting_dsl::Direction;
 use lifting_planner::{Part, Pass};
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ impl<T: Sample> Executor<T> for Tiled<T> {
 
     unsafe fn adjoint(
         &self,
-        of: Of,
+        of: Direction,
         src: RawView<T>,
         dst: RawViewMut<T>,
         workspace: &mut Workspace<T>,

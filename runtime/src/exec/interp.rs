@@ -6,7 +6,7 @@ use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
 use lifting_codegen::ir::interp::{self, Buffer};
 use lifting_codegen::ir::{Access, ParamKind};
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 use lifting_planner::{Arg, Array, Choice, List, Made, Pass, Problem, Program, Region, Tuning, VECTOR, scalar_of};
 use std::sync::{Arc, OnceLock};
 

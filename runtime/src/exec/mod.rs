@@ -15,7 +15,7 @@ mod packed;
 use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;
 use crate::sample::Sample;
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 use lifting_planner::{Choice, Pass};
 use std::any::Any;
 

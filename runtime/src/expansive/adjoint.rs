@@ -9,7 +9,7 @@ use crate::data::{Expected, RawView, Source, Target};
 use crate::error::PlanError;
 use crate::exec::Workspace;
 use crate::sample::Sample;
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 
 impl<T: Sample> Expansive<T> {
     /// The adjoint of [`Expansive::forward`]: takes the gradient of a function of the bands back to `data`, of

@@ -15,10 +15,9 @@ use crate::plan::Plan;
 use crate::sample::Sample;
 use by_axis::ByAxis;
 use extend::{Margin, margins};
-use lifting_codegen::schedule::Direction;
 use lifting_dsl::extension::{Extension, Window};
 use lifting_dsl::geometry::GeometryError;
-use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_dsl::{Boundary, Direction, Domain, Scheme};
 use lifting_planner::Extended;
 
 /// One level of a real wavelet along some axes of arrays of one shape, extended beyond their ends by an [`Extension`].

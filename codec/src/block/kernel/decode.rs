@@ -1,6 +1,6 @@
 //! Decoder kernel.
 
-use super::engine::{Engine, Way};
+use super::engine::{Coding, Engine};
 use super::scan::Scan;
 use super::*;
 
@@ -40,7 +40,7 @@ pub fn decoder(order: Order) -> Kernel {
         let choice = engine::choice(b, choices);
         let as_it_is = choice[1].eq_(AS_IT_IS);
         let ok = b.let_("is_whole", Scalar::Bool, Expr::Lit(Literal::Bool(true)));
-        let engine = Engine::new(b, Way::Decode, &scene, choice, (tables, words));
+        let engine = Engine::new(b, Coding::Decode, &scene, choice, (tables, words));
         b.if_else(
             as_it_is,
             |b| {

@@ -1,6 +1,6 @@
 //! Encoder kernel.
 
-use super::engine::{Engine, Way};
+use super::engine::{Coding, Engine};
 use super::scan::Scan;
 use super::*;
 
@@ -34,7 +34,7 @@ pub fn encoder(order: Order) -> Kernel {
         let scene = Scene::new(b, order, site);
         fill(b, &scene, planes);
         let choice = engine::choice(b, choices);
-        let engine = Engine::new(b, Way::Encode, &scene, choice, (tables, words));
+        let engine = Engine::new(b, Coding::Encode, &scene, choice, (tables, words));
         Scan { scene: &scene, engine: &engine, decodes: false }.all(b, planes);
         let all = tail::write(b, &scene, &engine, planes);
         b.set(count, all);

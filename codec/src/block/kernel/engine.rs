@@ -24,14 +24,14 @@ const PREDICTED: i32 = 64;
 
 /// Direction: encoding or decoding.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Coding {
     Encode,
     Decode,
 }
 
 /// Coder state, in variables of each lane except `taken`. Lanes that share a coder have equal values.
 pub struct Engine {
-    way: Way,
+    way: Coding,
     tables: Space,
     words: Space,
     /// Probabilities of the current plane: each lane has that of the context with its number, and those of refinement.
@@ -78,7 +78,7 @@ fn is_any(bits: impl Into<Expr>) -> Expr {
 impl Engine {
     pub fn new(
         b: &mut Builder,
-        way: Way,
+        way: Coding,
         scene: &Scene,
         [class, sharing]: [Expr; 2],
         (tables, words): (Space, Space),
@@ -158,8 +158,8 @@ impl Engine {
     pub fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, p: Expr, symbol: Expr) -> Expr {
         let p = b.let_("likely", Scalar::I32, wants.select(p, CERTAIN));
         let known = match self.way {
-            Way::Encode => symbol.and(wants),
-            Way::Decode => Expr::Lit(Literal::Bool(false)),
+            Coding::Encode => symbol.and(wants),
+            Coding::Decode => Expr::Lit(Literal::Bool(false)),
         };
         let ones = b.let_("ones", Scalar::Bool, known);
         let turns = self.turns;
@@ -172,11 +172,11 @@ impl Engine {
             |b| {
                 let slow = b.let_("slow", Scalar::U32, one());
                 match self.way {
-                    Way::Encode => {
+                    Coding::Encode => {
                         b.push(Stmt::Ballot { dst: Place::Local(slow), cond: ones.into() });
                         b.if_(!is_any(slow), |b| self.zeros(b, (wants, p), slow));
                     }
-                    Way::Decode => self.zeros(b, (wants, p), slow),
+                    Coding::Decode => self.zeros(b, (wants, p), slow),
                 }
                 b.if_(is_any(slow), |b| self.turns(b, scene, wants, p, ones));
             },
@@ -199,8 +199,8 @@ impl Engine {
         // The size only shrinks, so a fit at the end implies a fit before.
         let fails = size.eq_(0);
         let fails = match self.way {
-            Way::Encode => fails,
-            Way::Decode => fails.or(self.low.gt(size)),
+            Coding::Encode => fails,
+            Coding::Decode => fails.or(self.low.gt(size)),
         };
         b.push(Stmt::Ballot { dst: Place::Local(slow), cond: wants.and(fails) });
         b.if_(!is_any(slow), |b| b.set(self.size, size));
@@ -228,7 +228,7 @@ impl Engine {
             let is_one = symbol.ge(2 * CERTAIN);
             let wants = p.lt(CERTAIN);
             let found = self.step(b, scene, (wants, Some(self.leads(scene))), Expr::from(p), is_one);
-            if self.way == Way::Decode {
+            if self.way == Coding::Decode {
                 let mine = scene.site.lane.eq_(of);
                 b.set(ones, mine.select(found, ones));
             }
@@ -250,13 +250,13 @@ impl Engine {
             };
             let there = |place: LocalId| place.lt(scene.site.block.limit);
             match self.way {
-                Way::Encode => {
+                Coding::Encode => {
                     // The previous word is complete.
                     b.if_(begins.and(there(place)), |b| self.store_word(b, scene, place.into(), low.into()));
                     replace(b, place, next.into());
                     replace(b, low, 0.into());
                 }
-                Way::Decode => b.if_(exhausted.and(there(next)), |b| {
+                Coding::Decode => b.if_(exhausted.and(there(next)), |b| {
                     let word = self.load_word(b, scene, next.into());
                     b.set(low, word);
                 }),
@@ -266,12 +266,12 @@ impl Engine {
         });
         let zero = b.let_("zero", Scalar::I32, (size * p) >> PROBABILITY_BITS);
         let one = match self.way {
-            Way::Encode => one,
-            Way::Decode => Expr::from(b.let_("one", Scalar::Bool, low.gt(zero))),
+            Coding::Encode => one,
+            Coding::Decode => Expr::from(b.let_("one", Scalar::Bool, low.gt(zero))),
         };
         let above = match self.way {
-            Way::Encode => low + zero + 1,
-            Way::Decode => low - zero - 1,
+            Coding::Encode => low + zero + 1,
+            Coding::Decode => low - zero - 1,
         };
         b.set(low, one.select(above, low));
         let upper = size - zero - 1;

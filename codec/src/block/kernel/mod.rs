@@ -23,7 +23,7 @@ pub use encode::encoder;
 pub use gather::gatherer;
 pub(crate) use gather::raw_word;
 
-use super::{CONTEXTS, Context, DEPTHS, Direction, MAX_SIDE, Order, Passes, Shape};
+use super::{BlockShape, CONTEXTS, Context, DEPTHS, MAX_SIDE, Order, Passes, SignAxis};
 use crate::tables::Tables;
 use lifting::PlanError;
 use lifting::kernels::{Arg, Array, Kernels};
@@ -51,7 +51,7 @@ pub struct Task {
     /// Index of its first coefficient.
     pub start: usize,
     /// Size and direction; the kernel is specific to the order.
-    pub shape: Shape,
+    pub shape: BlockShape,
     /// Index of its first word, or for decoders, of that word's first byte.
     pub first: usize,
     /// Number of words: available room for encoders, all words for decoders.
@@ -68,7 +68,7 @@ impl Task {
             number(self.start)?,
             number(self.shape.height)?,
             number(self.shape.width)?,
-            i32::from(self.shape.direction == Direction::Horizontal),
+            i32::from(self.shape.direction == SignAxis::Horizontal),
             number(self.first)?,
             number(self.words)?,
             self.planes as i32,

@@ -12,7 +12,7 @@ mod vector;
 
 use super::arithmetic::Exhausted;
 use super::encode::{Counts, depth};
-use super::{BlockError, CONTEXTS, Decoded, Direction, Encoded, MAX_SIDE, Mode, Order, Passes, Shape};
+use super::{BlockError, BlockShape, CONTEXTS, Decoded, Encoded, MAX_SIDE, Mode, Order, Passes, SignAxis};
 use crate::tables::Table;
 use steps::Steps;
 use tail::Tail;
@@ -102,7 +102,7 @@ impl PassEnd {
 
 /// Coefficients with their coding state, as rows of lanes.
 pub struct Block {
-    shape: Shape,
+    shape: BlockShape,
     planes: u32,
     /// Magnitudes, by plane and row.
     magnitudes: Vec<[Row; MAX_SIDE]>,
@@ -125,7 +125,7 @@ pub struct Block {
 }
 
 impl Block {
-    fn new(shape: Shape, planes: u32) -> Block {
+    fn new(shape: BlockShape, planes: u32) -> Block {
         let columns = |count: usize| (u64::MAX >> (64 - count.max(1)) as u32) as u32 * u32::from(count > 0);
         Block {
             shape,
@@ -144,7 +144,7 @@ impl Block {
     }
 
     #[inline(always)]
-    fn of<V: Vector>(proof: V::Proof, shape: Shape, coefficients: &[i32], planes: u32) -> Block {
+    fn of<V: Vector>(proof: V::Proof, shape: BlockShape, coefficients: &[i32], planes: u32) -> Block {
         let mut block = Block::new(shape, planes);
         let mut row = [0; MAX_SIDE];
         for (y, coefficients) in coefficients.chunks(shape.width).enumerate() {
@@ -169,7 +169,7 @@ impl Block {
     /// Decoded coefficients of a complete block.
     #[inline(always)]
     fn decoded<V: Vector>(&self, proof: V::Proof) -> Decoded {
-        let Shape { width, .. } = self.shape;
+        let BlockShape { width, .. } = self.shape;
         let samples = self.shape.samples();
         let (mut magnitudes, mut negative) = (vec![0; samples], vec![false; samples]);
         let rows = magnitudes.chunks_mut(width).zip(negative.chunks_mut(width));
@@ -356,8 +356,8 @@ impl Block {
         let (minus_near, minus_far) = Block::beside(minus_at[1 - side], side);
         let horizontal = signs([near, far], [minus_near, minus_far]);
         let (along, across) = match self.shape.direction {
-            Direction::Vertical => (vertical, horizontal),
-            Direction::Horizontal => (horizontal, vertical),
+            SignAxis::Vertical => (vertical, horizontal),
+            SignAxis::Horizontal => (horizontal, vertical),
         };
         let (has_along, has_across) = (along.0 | along.1, across.0 | across.1);
         let differ = along.0 & across.1 | along.1 & across.0;
@@ -414,7 +414,7 @@ fn encode_body<V: Vector>(proof: V::Proof, ready: &mut Ready, class: u8, sharing
 #[inline(always)]
 fn decode_body<V: Vector>(
     proof: V::Proof,
-    shape: Shape,
+    shape: BlockShape,
     planes: u32,
     sharing: u8,
     words: &[u16],
@@ -480,7 +480,7 @@ macro_rules! versions {
 }
 
 #[inline(always)]
-fn ready_body<V: Vector>(proof: V::Proof, shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready {
+fn ready_body<V: Vector>(proof: V::Proof, shape: BlockShape, coefficients: &[i32], planes: u32, ends: bool) -> Ready {
     let mut block = Block::of::<V>(proof, shape, coefficients, planes);
     block.ends = ends.then(Vec::new);
     let mut steps = Steps::new(shape.order.tail());
@@ -501,7 +501,7 @@ fn count_body<V: Vector>(_: V::Proof, ready: &Ready) -> Counts {
 
 versions! {
     /// Prepares a block of at most [`MOST_PLANES`]; keeps the ends of passes on request.
-    ready, ready_body, (shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready
+    ready, ready_body, (shape: BlockShape, coefficients: &[i32], planes: u32, ends: bool) -> Ready
 }
 versions! {
     /// Encodes a block with this table.
@@ -510,7 +510,7 @@ versions! {
 versions! {
     /// Decodes a block of at most [`MOST_PLANES`].
     decode, decode_body,
-    (shape: Shape, planes: u32, sharing: u8, words: &[u16], complete: bool, table: &Table)
+    (shape: BlockShape, planes: u32, sharing: u8, words: &[u16], complete: bool, table: &Table)
         -> Result<Decoded, BlockError>
 }
 versions! {
@@ -532,8 +532,8 @@ mod tests {
             for (passes, fast) in
                 [(Passes::Two, 0), (Passes::Three, 0), (Passes::Two, 4), (Passes::Three, 1), (Passes::Three, 16)]
             {
-                let direction = if at % 2 == 0 { Direction::Vertical } else { Direction::Horizontal };
-                let shape = Shape { height, width, direction, order: Order { passes, fast } };
+                let direction = if at % 2 == 0 { SignAxis::Vertical } else { SignAxis::Horizontal };
+                let shape = BlockShape { height, width, direction, order: Order { passes, fast } };
                 let random = |_| {
                     state = state.wrapping_mul(1664525).wrapping_add(1013904223);
                     (state as i32) >> (17 + (state >> 8) % 14)

@@ -5,8 +5,8 @@ use crate::ir::conformance::cases;
 use crate::ir::valid::validate;
 use crate::ir::{Kernel, ParamId, Scalar};
 use crate::opt::{Allows, Overlap, kept, overlap};
-use crate::schedule::{Direction, Fit as _, Options, level, stream, warp};
-use lifting_dsl::{Boundary, testing};
+use crate::schedule::{Fit as _, Options, level, stream, warp};
+use lifting_dsl::{Boundary, Direction, testing};
 
 fn text(kernel: &Kernel) -> String {
     Cuda.write(&[(kernel, &validate(kernel).expect("cases are valid"))]).expect("CUDA has everything")
@@ -32,7 +32,7 @@ fn asynchronous_copies() {
 fn kept_results() {
     let options = |sample| Options::new(sample, Boundary::WholeSymmetric, Direction::Forward);
     let scheme = testing::wavelet("legall53", testing::legall53());
-    let shape = warp::Shape { columns: 4, takes: level::RowAlignment::Whole, ..warp::Shape::paper() };
+    let shape = warp::WarpShape { columns: 4, takes: level::RowAlignment::Whole, ..warp::WarpShape::paper() };
     for (sample, store) in [
         (Scalar::I16, "st.global.L2::cache_hint.b32 [%0], %2, %1;"),
         (Scalar::I32, "st.global.L2::cache_hint.v2.b32 [%0], {%2, %3}, %1;"),
@@ -61,7 +61,7 @@ fn overlapping_kernels_wait_first() {
         let scheme = testing::wavelet("legall53", testing::legall53());
         let (sample, boundary, direction) = (Scalar::I16, Boundary::WholeSymmetric, Direction::Forward);
         let options = Options::new(sample, boundary, direction);
-        let shape = stream::Shape::for_sample(sample).for_rows(stream::RowAlignment::Whole);
+        let shape = stream::StreamShape::for_sample(sample).for_rows(stream::RowAlignment::Whole);
         let walk = stream::fit(&scheme, options, shape).expect("it is held");
         walk.kernel(&scheme, level::Order::HorizontalFirst).expect("it is held")
     };
@@ -140,7 +140,7 @@ fn settled_arrays_are_not_waited_for() {
         for boundary in [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero] {
             for takes in level::RowAlignment::ALL {
                 let options = Options::new(*sample, boundary, Direction::Inverse);
-                let shape = warp::Shape { columns: 4, rows: 12, takes, ..warp::Shape::paper() };
+                let shape = warp::WarpShape { columns: 4, rows: 12, takes, ..warp::WarpShape::paper() };
                 let block = warp::fit(scheme, options, shape).expect("it is held");
                 let kernel = block.kernel(scheme, level::Order::HorizontalFirst).expect("it is held");
                 let named = |name: &str| kernel.params.iter().position(|p| p.name == name).expect("a band");

@@ -5,9 +5,8 @@ use super::{Sweeps, border, is_unread};
 use crate::back::namer::Namer;
 use crate::back::{C, Dialect, wrap_list};
 use crate::emit::{EmitError, Request, Template, prepared};
-use crate::schedule::Direction;
-use crate::schedule::rows::{Place, Row, Sweep};
-use lifting_dsl::Boundary;
+use crate::schedule::rows::{Row, Sweep, SweepStep};
+use lifting_dsl::{Boundary, Direction};
 
 impl Sweeps {
     /// The most samples that a step reads; at least 1.
@@ -239,7 +238,7 @@ fn lines(lines: &[Line]) -> String {
 
 /// The table of steps.
 fn steps(sweep: &Sweep) -> String {
-    let line = |step: &Place| {
+    let line = |step: &SweepStep| {
         let offsets: Vec<String> = step.offsets.iter().map(i32::to_string).collect();
         let offsets = if offsets.is_empty() { "0".into() } else { offsets.join(", ") };
         format!(
@@ -257,7 +256,7 @@ fn steps(sweep: &Sweep) -> String {
 
 /// Calls of the step loops.
 fn cases(sweep: &Sweep, names: &[String]) -> String {
-    let line = |(i, (step, name)): (usize, (&Place, &String))| {
+    let line = |(i, (step, name)): (usize, (&SweepStep, &String))| {
         let reads: String = (0..step.offsets.len()).map(|r| format!("reads[{r}], ")).collect();
         format!("    case {i}: {name}(target, {reads}n); break;\n")
     };

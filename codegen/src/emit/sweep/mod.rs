@@ -7,9 +7,8 @@ mod wide;
 
 use super::{EmitError, Request};
 use crate::ir::Scalar;
-use crate::schedule::Direction;
 use crate::schedule::rows::Sweep;
-use lifting_dsl::Boundary;
+use lifting_dsl::{Boundary, Direction};
 pub(super) use wide::Language;
 use wide::Wide;
 

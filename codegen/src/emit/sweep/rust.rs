@@ -5,7 +5,7 @@ use super::{Sweeps, border, is_unread};
 use crate::back::rust::{self, Helper};
 use crate::emit::{EmitError, Request, Template, prepared};
 use crate::ir::Scalar;
-use crate::schedule::rows::{Place, Row, Sweep};
+use crate::schedule::rows::{Row, Sweep, SweepStep};
 use lifting_dsl::Boundary;
 use std::collections::BTreeSet;
 
@@ -327,7 +327,7 @@ fn step_name(way: &str, step: usize, sample: &str) -> String {
 
 /// The fields of a `Way`.
 fn way(sweep: &Sweep) -> String {
-    let step = |step: &Place| {
+    let step = |step: &SweepStep| {
         let offsets: Vec<String> = step.offsets.iter().map(i32::to_string).collect();
         format!(
             "        // {}\n        Step {{\n            target: {},\n            behind: {},\n            \

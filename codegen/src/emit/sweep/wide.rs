@@ -348,7 +348,8 @@ fn down(sweep: &Sweep, turn: &Kernel, rows: &[Row], text: &mut Text) -> Option<(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{Direction, Options};
+    use crate::schedule::Options;
+    use lifting_dsl::Direction;
     use lifting_dsl::{Boundary, Domain, testing};
 
     fn wide(domain: Domain, steps: Vec<lifting_dsl::Step>, sample: Scalar) -> Option<Wide> {

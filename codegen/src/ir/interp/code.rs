@@ -78,18 +78,18 @@ pub(super) enum Pure {
     /// Element of a register array at a non-literal index.
     Elem {
         dst: Slot,
-        array: Place,
+        array: PlaceCode,
         index: Slot,
     },
     /// Checks that the element of the register array (or the scalar) has been set.
     Check {
-        array: Place,
+        array: PlaceCode,
     },
 }
 
 /// A scalar local, or elements of a register array from `first` on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct PlaceCode {
     pub(super) local: LocalId,
     /// Register of element 0.
     pub(super) base: Slot,
@@ -106,7 +106,7 @@ pub(super) struct Place {
 /// A place that is written: `index` is added to the place's `first`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dest {
-    pub(super) place: Place,
+    pub(super) place: PlaceCode,
     pub(super) index: Option<Slot>,
 }
 

@@ -4,7 +4,7 @@
 //! share its value (`Slot`). Each local has its own registers; intermediate results share some. Compilation settles
 //! types, constants, and which reads must check that a local is set.
 
-use super::code::{Code, Dest, From, Inst, Place, Pure, Slot};
+use super::code::{Code, Dest, From, Inst, PlaceCode, Pure, Slot};
 use super::count::Operations;
 use crate::ir::Place as Target;
 use crate::ir::path::{Numbering, StmtId};
@@ -255,9 +255,9 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn place(&self, local: LocalId, first: u32) -> Place {
+    fn place(&self, local: LocalId, first: u32) -> PlaceCode {
         let len = self.kernel.locals[local.0 as usize].len;
-        Place {
+        PlaceCode {
             local,
             base: self.code.locals[local.0 as usize],
             len: len.unwrap_or(1),

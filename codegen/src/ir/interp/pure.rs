@@ -1,7 +1,7 @@
 //! Registers, active masks, and the evaluation of one operation for all active threads.
 
 use super::buffer::Element;
-use super::code::{Code, Place, Pure, Slot};
+use super::code::{Code, PlaceCode, Pure, Slot};
 use super::fault::FaultKind;
 use crate::ir::print::Names;
 use crate::ir::{BinOp, Kernel, LocalId, MAX_WARP, Scalar, UnOp};
@@ -177,7 +177,7 @@ impl<'a> Registers<'a> {
         self.set[local.0 as usize][element as usize * self.threads + t as usize].set(true);
     }
 
-    fn check(&self, place: Place, element: u32, t: u32) -> Result<(), FaultKind> {
+    fn check(&self, place: PlaceCode, element: u32, t: u32) -> Result<(), FaultKind> {
         if self.set[place.local.0 as usize][element as usize * self.threads + t as usize].get() {
             return Ok(());
         }
@@ -229,7 +229,7 @@ impl<'a> Registers<'a> {
     }
 
     /// Reads an element of a register array.
-    fn element(&self, array: Place, index: i64, t: u32) -> Result<u64, Stop> {
+    fn element(&self, array: PlaceCode, index: i64, t: u32) -> Result<u64, Stop> {
         let element = u32::try_from(index).ok().filter(|i| *i < array.len);
         let element = element.ok_or_else(|| {
             Box::new((

@@ -1,12 +1,12 @@
 //! Cost estimate of a `cascade` launch.
 
-use super::Fit;
+use super::CascadeFit;
 use crate::machine::Machine;
-use crate::schedule::Direction;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::Job;
+use lifting_dsl::Direction;
 
-impl Fit {
+impl CascadeFit {
     /// The walk's estimated steps, times the time of a step.
     pub(super) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
         let c = &machine.constants().cascade;

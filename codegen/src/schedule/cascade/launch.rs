@@ -1,17 +1,17 @@
 //! Launch checks of the `cascade` schedule, and its estimates of chunk height and duration.
 
-use super::{Fit, RESIDENT_IN_PAIRS, VECTOR};
+use super::{CascadeFit, RESIDENT_IN_PAIRS, VECTOR};
 use crate::machine::{CascadeSteps, Machine};
 use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED};
-use crate::schedule::{Direction, Options, ScheduleError};
-use lifting_dsl::Boundary;
+use crate::schedule::{Options, ScheduleError};
+use lifting_dsl::{Boundary, Direction};
 
 /// Bytes of shared memory that a block takes beyond its ring buffer.
 const BESIDES: i64 = 1 << 10;
 /// Registers of a thread beyond its delay lines, in analysis and in synthesis.
 const BESIDES_LINES: [i64; 2] = [80, 50];
 
-impl Fit {
+impl CascadeFit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl Fit {
         let heights = (1..=pairs(job).max(1) as i32).filter(|chunk| chunk % 4 != 0);
         let duration = |chunk: &i32| self.duration(job, *chunk, machine);
         let best = heights.min_by(|a, b| duration(a).total_cmp(&duration(b))).unwrap_or(1);
-        best.max(Fit::least_chunk(job))
+        best.max(CascadeFit::least_chunk(job))
     }
 
     /// Warps that share a scheduler, one or two, if all warps of a launch run at once and the image is small. Synthesis

@@ -42,15 +42,15 @@ mod synthesis;
 #[cfg(test)]
 mod tests;
 
-pub use schedule::Schedule;
+pub use schedule::CascadeSchedule;
 
 use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Row, check_columns, reflects, zeros};
 use super::shape::check_range;
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{BinOp, Expr, LocalId, Scalar};
 use crate::window::{Halo, needed};
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// Bytes of a copy.
 const VECTOR: i64 = 16;
@@ -67,19 +67,19 @@ const RESIDENT_IN_PAIRS: u32 = 12;
 
 /// Shape of a block, which is a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct CascadeShape {
     /// Columns a lane: 16 or 32 bytes of samples, at least 4.
     pub columns: u32,
     /// Steps of four rows in the ring buffer, at least 2.
     pub ring: u32,
 }
 
-impl Shape {
+impl CascadeShape {
     /// The shape for large images: eight columns a lane, but at most 32 bytes. Rows in flight should fit into the L2
     /// cache. Lanes of 32 bytes have deep rings, which leave few blocks resident. Synthesis of reals has shallower
     /// ones, and so do lanes of 16 bytes: their copies of less than 16 bytes pass through the L1 cache, which rings
     /// must leave room for.
-    pub fn for_sample(sample: Scalar, direction: Direction) -> Shape {
+    pub fn for_sample(sample: Scalar, direction: Direction) -> CascadeShape {
         let columns = 8.min(32 / sample.bytes() as u32);
         let ring = match (direction, columns as usize * sample.bytes() == 32) {
             (Direction::Forward, true) => 10,
@@ -88,16 +88,16 @@ impl Shape {
             (Direction::Inverse, true) => 10,
             (Direction::Inverse, false) => 3,
         };
-        Shape { columns, ring }
+        CascadeShape { columns, ring }
     }
 
     /// Shapes worth considering: for large images, and for small ones, where all warps run at once and would all wait
     /// for a deep ring to fill.
-    pub fn proposed(sample: Scalar, direction: Direction) -> Vec<Shape> {
-        let large = Shape::for_sample(sample, direction);
+    pub fn proposed(sample: Scalar, direction: Direction) -> Vec<CascadeShape> {
+        let large = CascadeShape::for_sample(sample, direction);
         let small = match direction {
-            Direction::Forward => Shape { ring: 3, ..large },
-            Direction::Inverse => Shape { ring: large.ring.min(4), ..large },
+            Direction::Forward => CascadeShape { ring: 3, ..large },
+            Direction::Inverse => CascadeShape { ring: large.ring.min(4), ..large },
         };
         if small == large { vec![large] } else { vec![large, small] }
     }
@@ -105,9 +105,9 @@ impl Shape {
 
 /// A scheme fitted to a walk: all that is derived before code is written.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct CascadeFit {
     options: Options,
-    shape: Shape,
+    shape: CascadeShape,
     arith: Arithmetic,
     axis: Axis,
     halo: Halo,
@@ -128,7 +128,7 @@ pub struct Fit {
 /// # Errors
 /// If the sample type is not in the scheme's domain, or the steps do not keep the border rule as an extension. If a
 /// strip is all halo, the delay lines exceed a thread's registers, or the shape does not suit the samples.
-pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: CascadeShape) -> Result<CascadeFit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("cascade", scheme);
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
@@ -169,7 +169,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     if registers > MAX_REGISTERS {
         return Err(refuse("registers a thread for the delay lines of both levels", registers, MAX_REGISTERS));
     }
-    let walk = Fit { options, shape, arith, axis, halo, descents, registers, left, useful, packed };
+    let walk = CascadeFit { options, shape, arith, axis, halo, descents, registers, left, useful, packed };
     let ring_bytes = i64::from(shape.ring) * i64::from(walk.slot_len()) * bytes;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
         return Err(refuse("bytes of a block's ring buffer", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
@@ -191,7 +191,7 @@ fn beside(axis: &Axis, halo: &Halo, options: Options, columns: i64) -> (i64, i64
     reads.fold((0, 0), |(before, after), (first, last)| (before.max(-first), after.max(last + 1 - columns)))
 }
 
-impl Fit {
+impl CascadeFit {
     /// Columns of a strip without its halo.
     pub fn strip_columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)

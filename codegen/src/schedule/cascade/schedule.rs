@@ -1,6 +1,6 @@
 //! The `cascade` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Fit, Shape, fit, strip};
+use super::{CascadeFit, CascadeShape, fit, strip};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Two levels at once: warps walk down strips of columns, with no low band between the levels in memory.
-pub struct Schedule;
+pub struct CascadeSchedule;
 
 /// Ring depths that tuning measures, and chunk heights for the fastest, as parts of the predicted height.
 const RINGS: [u32; 4] = [3, 4, 6, 10];
@@ -20,23 +20,23 @@ const PARTS: [f64; 6] = [0.5, 0.7, 0.85, 1.2, 1.5, 2.0];
 /// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("ring", 2, 64), Field::CHUNK];
 
-impl Shape {
+impl CascadeShape {
     /// The kernel's shape.
-    fn of_any(shape: schedule::Shape) -> Shape {
+    fn of_any(shape: schedule::Shape) -> CascadeShape {
         let [columns, ring] = shape.values();
-        Shape { columns, ring }
+        CascadeShape { columns, ring }
     }
 }
 
 /// The generic shape that plans hold, with chunk heights left to the device.
-impl From<Shape> for schedule::Shape {
-    fn from(shape: Shape) -> schedule::Shape {
-        let Shape { columns, ring } = shape;
-        schedule::Shape::new(&Schedule, &[columns, ring, 0])
+impl From<CascadeShape> for schedule::Shape {
+    fn from(shape: CascadeShape) -> schedule::Shape {
+        let CascadeShape { columns, ring } = shape;
+        schedule::Shape::new(&CascadeSchedule, &[columns, ring, 0])
     }
 }
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for CascadeSchedule {
     fn name(&self) -> &'static str {
         "cascade"
     }
@@ -70,7 +70,7 @@ impl schedule::Schedule for Schedule {
         _rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
         shape.check_lanes()?;
-        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape))?))
+        Ok(Arc::new(fit(scheme, options, CascadeShape::of_any(shape))?))
     }
 
     fn proposed(
@@ -80,15 +80,15 @@ impl schedule::Schedule for Schedule {
         _job: &Job,
         _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
-        Ok(Shape::proposed(options.sample, options.direction).into_iter().map(schedule::Shape::from).collect())
+        Ok(CascadeShape::proposed(options.sample, options.direction).into_iter().map(schedule::Shape::from).collect())
     }
 
     /// The usual shape, as others differ only in the ring. For 16-bit integers, also one with wider lanes, which tuning
     /// measures.
     fn specimens(&self, _scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
-        let usual = Shape::for_sample(options.sample, options.direction);
-        let wide = (options.sample == Scalar::I16).then_some(Shape { columns: 2 * usual.columns, ..usual });
-        let specimen = |shape: Shape| {
+        let usual = CascadeShape::for_sample(options.sample, options.direction);
+        let wide = (options.sample == Scalar::I16).then_some(CascadeShape { columns: 2 * usual.columns, ..usual });
+        let specimen = |shape: CascadeShape| {
             let suffix = format!("_{}x{}", shape.columns, shape.ring);
             Specimen { shape: shape.into(), rows: RowAlignment::Whole, suffix }
         };
@@ -102,23 +102,29 @@ impl schedule::Schedule for Schedule {
 
     /// Rings of several depths; for 16-bit integers also wider lanes.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
-        let usual = Shape::for_sample(options.sample, options.direction);
-        let wide = (options.sample == Scalar::I16).then_some(Shape { columns: 2 * usual.columns, ring: 3 });
-        [3, 2, 5].map(|ring| Shape { ring, ..usual }).into_iter().chain(wide).map(schedule::Shape::from).collect()
+        let usual = CascadeShape::for_sample(options.sample, options.direction);
+        let wide = (options.sample == Scalar::I16).then_some(CascadeShape { columns: 2 * usual.columns, ring: 3 });
+        [3, 2, 5]
+            .map(|ring| CascadeShape { ring, ..usual })
+            .into_iter()
+            .chain(wide)
+            .map(schedule::Shape::from)
+            .collect()
     }
 
     fn usual(&self, _scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
-        Ok(Shape::for_sample(options.sample, options.direction).into())
+        Ok(CascadeShape::for_sample(options.sample, options.direction).into())
     }
 
     /// The considered shapes, and lanes of 16 or 32 bytes with other rings.
     fn trials(&self, considered: &[schedule::Shape], _sample: Scalar) -> Vec<schedule::Shape> {
-        let wide = considered.iter().map(|shape| Shape::of_any(*shape).columns);
+        let wide = considered.iter().map(|shape| CascadeShape::of_any(*shape).columns);
         let mut columns: Vec<u32> = wide.flat_map(|columns| [columns / 2, columns, columns * 2]).collect();
         columns.sort_unstable();
         columns.dedup();
-        let others =
-            columns.into_iter().flat_map(|columns| RINGS.map(|ring| schedule::Shape::from(Shape { columns, ring })));
+        let others = columns
+            .into_iter()
+            .flat_map(|columns| RINGS.map(|ring| schedule::Shape::from(CascadeShape { columns, ring })));
         considered.iter().copied().chain(others).collect()
     }
 
@@ -128,7 +134,7 @@ impl schedule::Schedule for Schedule {
     }
 }
 
-impl schedule::Fit for Fit {
+impl schedule::Fit for CascadeFit {
     fn alignment(&self) -> RowAlignment {
         RowAlignment::Whole
     }
@@ -152,7 +158,7 @@ impl schedule::Fit for Fit {
     }
 
     fn least_chunk(&self, job: &Job) -> i32 {
-        Fit::least_chunk(job)
+        CascadeFit::least_chunk(job)
     }
 
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {

@@ -1,19 +1,18 @@
 //! Shared parts of analysis and synthesis: parameters, a warp's strip, and the kernel's two walks, one of them without
 //! border code.
 
-use super::{Fit, analysis, synthesis};
+use super::{CascadeFit, analysis, synthesis};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, ParamId, Scalar, SharedId};
-use crate::schedule::Direction;
 use crate::schedule::level::{
     Border, DelayLine, Descent, Frame, Held, Lanes, Order, PHASES, Params, Row, RowAlignment,
 };
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// A warp's columns and arrays, before the kernel branches on borders.
 pub struct Strips<'a> {
     /// The scheme's walk.
-    pub plan: &'a Fit,
+    pub plan: &'a CascadeFit,
     /// Parameters of the kernel.
     pub params: &'a Params,
     /// Whether the warp's columns reach beyond the image.
@@ -29,7 +28,7 @@ pub struct Strips<'a> {
 /// The strip that a warp walks down.
 pub struct Strip<'a> {
     /// The scheme's walk.
-    pub plan: &'a Fit,
+    pub plan: &'a CascadeFit,
     /// The warp's columns, and the arrays.
     pub frame: Frame<'a>,
     /// The low band, as lanes hold its columns.
@@ -41,7 +40,7 @@ pub struct Strip<'a> {
 }
 
 /// Writes the kernel of a walk.
-pub fn kernel(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
+pub fn kernel(plan: &CascadeFit, scheme: &Scheme, order: Order) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let (left, useful) = (plan.left, plan.useful);
     let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
@@ -75,7 +74,7 @@ pub fn kernel(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
 }
 
 impl<'a> Strips<'a> {
-    fn declare(b: &mut Builder, plan: &'a Fit, params: &'a Params) -> Strips<'a> {
+    fn declare(b: &mut Builder, plan: &'a CascadeFit, params: &'a Params) -> Strips<'a> {
         let ring = b.shared("ring", plan.options.sample, plan.shape.ring * plan.slot_len() as u32);
         let held = held(plan, params, plan.shape.columns);
         let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), 0);
@@ -119,14 +118,14 @@ impl<'a> Strips<'a> {
     }
 }
 
-fn held(plan: &Fit, params: &Params, columns: u32) -> Held {
+fn held(plan: &CascadeFit, params: &Params, columns: u32) -> Held {
     params.held(plan.options, plan.arith, Border::Extend, columns, true).at_even_positions()
 }
 
 /// Pushes a row pair into a delay line and returns the pair that leaves it.
 pub fn descend(
     b: &mut Builder,
-    plan: &Fit,
+    plan: &CascadeFit,
     (line, descent): (&DelayLine, &Descent),
     front: Expr,
     rows: &[Row],

@@ -11,14 +11,14 @@ fn limits() {
         let options = Options::new(Scalar::I32, boundary, Direction::Forward);
         fit(scheme, options, shape).expect_err("a limit").to_string()
     };
-    let shape = Shape::for_sample(Scalar::I32, Direction::Forward);
+    let shape = CascadeShape::for_sample(Scalar::I32, Direction::Forward);
     let text = [
         of(&legall53, Boundary::Edge, shape),
-        of(&legall53, Boundary::Periodic, Shape { ring: 1, ..shape }),
-        of(&legall53, Boundary::Periodic, Shape { ring: 64, ..shape }),
-        of(&legall53, Boundary::Periodic, Shape { columns: 2, ..shape }),
-        of(&legall53, Boundary::Periodic, Shape { columns: 16, ..shape }),
-        of(&dd137, Boundary::WholeSymmetric, Shape { columns: 4, ..shape }),
+        of(&legall53, Boundary::Periodic, CascadeShape { ring: 1, ..shape }),
+        of(&legall53, Boundary::Periodic, CascadeShape { ring: 64, ..shape }),
+        of(&legall53, Boundary::Periodic, CascadeShape { columns: 2, ..shape }),
+        of(&legall53, Boundary::Periodic, CascadeShape { columns: 16, ..shape }),
+        of(&dd137, Boundary::WholeSymmetric, CascadeShape { columns: 4, ..shape }),
     ]
     .join("\n");
     insta::assert_snapshot!(text);

@@ -21,15 +21,15 @@ pub(super) mod runs;
 use super::lift::{Arithmetic, pair_values, set_pair};
 use super::pass::{Along, Image, Pass};
 use super::shape::check_range;
-use super::{Direction, Options, ScheduleError, Sides};
+use super::{Options, ScheduleError, Sides};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
-use lifting_dsl::{PairStage, Phase, Scheme};
+use lifting_dsl::{Direction, PairStage, Phase, Scheme};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct LatticeShape {
     /// Vectors a block.
     pub vectors: u32,
     /// Threads a vector.
@@ -52,12 +52,17 @@ const RESIDENT: u32 = 1024;
 const ROW_PAIRS: u32 = 1024;
 const COLUMNS: u32 = 16;
 
-impl Shape {
+impl LatticeShape {
     /// The shape for vectors of `length` samples; `work` is the type of the arithmetic.
     ///
     /// # Errors
     /// If a vector does not fit into 48 KiB of shared memory.
-    pub fn for_length(scheme: &Scheme, along: Along, length: usize, work: Scalar) -> Result<Shape, ScheduleError> {
+    pub fn for_length(
+        scheme: &Scheme,
+        along: Along,
+        length: usize,
+        work: Scalar,
+    ) -> Result<LatticeShape, ScheduleError> {
         let most = (MAX_SHARED as usize / work.bytes()) as u32;
         let pairs = u32::try_from(length / 2).unwrap_or(u32::MAX).max(1);
         if pairs > most {
@@ -80,7 +85,7 @@ impl Shape {
             all => all.div_ceil(PAIRS).next_power_of_two().clamp(32, THREADS),
         };
         let threads = (block / vectors).max(1);
-        Ok(Shape { vectors, threads, pairs: pairs.div_ceil(threads) })
+        Ok(LatticeShape { vectors, threads, pairs: pairs.div_ceil(threads) })
     }
 
     /// Pairs of samples of the longest vector.
@@ -110,7 +115,7 @@ pub fn stages(scheme: &Scheme, options: Options) -> Result<Vec<PairStage>, Sched
 pub fn pair(scheme: &Scheme, options: Options, lengths: [usize; 2]) -> Result<[Kernel; 2], ScheduleError> {
     let work = Arithmetic::of(scheme, options)?.work;
     let make = |along: Along, length: usize| {
-        let shape = Shape::for_length(scheme, along, length, work)?;
+        let shape = LatticeShape::for_length(scheme, along, length, work)?;
         kernel(scheme, options, Sides::both(options.sample), along, shape)
     };
     Ok([make(Along::Row, lengths[0])?, make(Along::Column, lengths[1])?])
@@ -126,7 +131,7 @@ pub fn kernel(
     options: Options,
     sides: Sides,
     along: Along,
-    shape: Shape,
+    shape: LatticeShape,
 ) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     let stages = stages(scheme, options)?;
@@ -134,7 +139,7 @@ pub fn kernel(
         let (required, available) = (required as i64, available as i64);
         Err(ScheduleError::Reach { schedule: "lattice", wavelet: scheme.name().to_owned(), what, required, available })
     };
-    let Shape { vectors, threads, pairs } = shape;
+    let LatticeShape { vectors, threads, pairs } = shape;
     let block = u64::from(vectors) * u64::from(threads);
     check_range("lattice", "threads a block", u32::try_from(block).unwrap_or(u32::MAX), 1..=1024)?;
     check_range("lattice", "pairs a thread", pairs, 1..=u32::MAX)?;
@@ -206,7 +211,7 @@ pub fn kernel(
 /// A block's vectors. Samples of a phase count from the vector's first.
 struct Vectors<'a> {
     along: Along,
-    shape: Shape,
+    shape: LatticeShape,
     arith: Arithmetic,
     pass: &'a Pass,
     /// Even samples passed from one thread to another.

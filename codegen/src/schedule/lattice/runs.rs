@@ -16,8 +16,8 @@ use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, Place, Scalar};
 use crate::schedule::lift::{Arithmetic, pair_values, set_pair};
 use crate::schedule::pass::{Along, Pass};
-use crate::schedule::{Direction, Options, ScheduleError, Sides};
-use lifting_dsl::{PairStage, Scheme};
+use crate::schedule::{Options, ScheduleError, Sides};
+use lifting_dsl::{Direction, PairStage, Scheme};
 
 /// Pairs of results a thread.
 const PAIRS: i32 = 4;

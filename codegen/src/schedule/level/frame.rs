@@ -3,7 +3,8 @@
 use super::{BANDS_ALIGNED, Held, Lanes, Params, RowAlignment, SIGNAL_ALIGNED};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Scalar};
-use crate::schedule::{Direction, Options};
+use crate::schedule::Options;
+use lifting_dsl::Direction;
 
 /// A warp's columns, with the arrays of its loads and stores.
 pub(in crate::schedule) struct Frame<'a> {

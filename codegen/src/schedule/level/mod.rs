@@ -26,7 +26,7 @@ pub use slab::Slab;
 pub(super) use source::{Source, scaled, served_column, served_index, vectors_or_served};
 pub(super) use store::{store_band, store_band_at, store_signal, store_signal_at};
 
-use super::Direction;
+use lifting_dsl::Direction;
 
 /// The axis lifted first in analysis. Synthesis undoes the axes in reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

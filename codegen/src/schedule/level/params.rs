@@ -3,7 +3,8 @@
 use super::{Border, Held};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, LocalId, ParamId, Scalar};
-use crate::schedule::{Arithmetic, Direction, Extent, Options};
+use crate::schedule::{Arithmetic, Extent, Options};
+use lifting_dsl::Direction;
 
 /// Parameters of a kernel that lifts all axes of an image or of a volume; the same for every such schedule.
 /// [`Fit::arguments`](crate::schedule::Fit::arguments) gives those that depend on the job (`chunk`, `aligned` and

@@ -2,8 +2,7 @@
 
 use super::{Frame, PHASES, Row};
 use crate::ir::{Cache, Expr, ParamId};
-use crate::schedule::Direction;
-use lifting_dsl::Phase;
+use lifting_dsl::{Direction, Phase};
 
 /// A row of the image, or a row of one band.
 #[derive(Clone, Copy, Debug)]

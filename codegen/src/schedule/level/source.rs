@@ -3,8 +3,7 @@
 use super::{Frame, PHASES, Row, beside};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
-use crate::schedule::Direction;
-use lifting_dsl::{Boundary, Phase};
+use lifting_dsl::{Boundary, Direction, Phase};
 
 /// A row of the image, or a row of one band.
 pub struct Source {

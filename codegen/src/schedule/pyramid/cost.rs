@@ -1,11 +1,11 @@
 //! Cost estimate of a `pyramid` launch.
 
-use super::Fit;
+use super::PyramidFit;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::Job;
 
-impl Fit {
+impl PyramidFit {
     /// The time of a block is the sum of its levels, however small the image.
     pub(super) fn demand(&self, job: &Job, machine: &Machine) -> Demand {
         let (c, operations) = (&machine.constants().pyramid, self.axis.operations());

@@ -1,11 +1,11 @@
 //! Launch checks of the `pyramid` schedule: legality.
 
-use super::Fit;
+use super::PyramidFit;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::Job;
 use lifting_dsl::Boundary;
 
-impl Fit {
+impl PyramidFit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors

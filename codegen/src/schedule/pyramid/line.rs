@@ -3,9 +3,8 @@
 use super::Pyramid;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, LocalId, Scalar, Space};
-use crate::schedule::Direction;
 use crate::schedule::level::{Border, Held, PHASES, Slab, cell_of};
-use lifting_dsl::{Boundary, Phase};
+use lifting_dsl::{Boundary, Direction, Phase};
 
 /// A thread's line.
 struct Line {

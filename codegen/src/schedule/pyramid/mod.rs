@@ -28,16 +28,16 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-pub use schedule::Schedule;
+pub use schedule::PyramidSchedule;
 
 use super::level::{Axis, Border, Order, Params, cell_of, check_warps};
 use super::shape::{check_range, unfit};
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Space};
 use crate::window::Halo;
-use lifting_dsl::Scheme;
+use lifting_dsl::{Direction, Scheme};
 
 /// Maximum registers for the samples of a thread's part of a line.
 const MAX_REGISTERS: i64 = 72;
@@ -63,7 +63,7 @@ const MOST_THREADS: i64 = 1024;
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct PyramidShape {
     /// Maximum columns and rows of an image. The side and half of it are multiples of twice the pairs.
     pub side: u32,
     /// Pairs of results of a line that a thread lifts at once: in the first level, and in the others, which have fewer
@@ -71,22 +71,22 @@ pub struct Shape {
     pub pairs: [u32; 2],
 }
 
-impl Shape {
+impl PyramidShape {
     /// Shapes that hold a scheme, small images first; of each size, the shape for few images first.
     ///
     /// # Errors
     /// If no shape holds it: the reason against the first.
-    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<PyramidShape>, ScheduleError> {
         let is_wide = cell_of(Arithmetic::of(scheme, options)?).bytes() > 4;
         let sides = SIDES.into_iter().filter(|side| is_wide || *side != WIDE_SIDE);
         // One image waits only for itself and has many threads. Many images should take few instructions.
         let all = sides.flat_map(|side| {
             let few = if side < MANY_SIDE { 2 } else { 4 };
-            [few, 2 * few].map(|pairs| Shape { side, pairs: [pairs, 2] })
+            [few, 2 * few].map(|pairs| PyramidShape { side, pairs: [pairs, 2] })
         });
         let mut refusal = None;
-        let is_held = |shape: &Shape| fit(scheme, options, *shape).map_err(|e| refusal.get_or_insert(e)).is_ok();
-        let shapes: Vec<Shape> = all.filter(is_held).collect();
+        let is_held = |shape: &PyramidShape| fit(scheme, options, *shape).map_err(|e| refusal.get_or_insert(e)).is_ok();
+        let shapes: Vec<PyramidShape> = all.filter(is_held).collect();
         match refusal {
             Some(e) if shapes.is_empty() => Err(e),
             _ => Ok(shapes),
@@ -115,9 +115,9 @@ impl Shape {
 
 /// A scheme fitted to a block's image: all that is derived before code is written.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct PyramidFit {
     options: Options,
-    shape: Shape,
+    shape: PyramidShape,
     arith: Arithmetic,
     border: Border,
     axis: Axis,
@@ -131,10 +131,10 @@ pub struct Fit {
 /// # Errors
 /// If the sample type is not in the scheme's domain, or the shape does not suit the samples. If a thread's part of a
 /// line has more samples than registers, samples read too far beyond a border, or the image exceeds shared memory.
-pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: PyramidShape) -> Result<PyramidFit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("pyramid", scheme);
-    let Shape { side, pairs } = shape;
+    let PyramidShape { side, pairs } = shape;
     for (pairs, side) in pairs.into_iter().zip([side, side / 2]) {
         check_range("pyramid", "pairs a thread lifts at once", pairs, 1..=u32::MAX)?;
         if side < 2 * pairs || side % (2 * pairs) != 0 {
@@ -167,14 +167,14 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     let resident = (REGISTERS / (each * threads)).min(MOST_THREADS / threads);
     // Without a request, nvcc spills registers for more resident blocks.
     let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
-    let block = Fit { options, shape, arith, border, axis, halo, min_blocks };
+    let block = PyramidFit { options, shape, arith, border, axis, halo, min_blocks };
     if block.bytes() > MAX_SHARED as i64 {
         return Err(refuse("bytes of shared memory for two copies of an image", block.bytes(), MAX_SHARED as i64));
     }
     Ok(block)
 }
 
-impl Fit {
+impl PyramidFit {
     /// Maximum columns and rows of an image.
     pub fn side(&self) -> i64 {
         self.shape.side.into()
@@ -205,7 +205,7 @@ impl Fit {
 
 /// State shared by all parts of the kernel.
 struct Pyramid<'a> {
-    plan: &'a Fit,
+    plan: &'a PyramidFit,
     params: &'a Params,
     /// The image or its bands, and the result of the first axis of a level.
     arrays: [SharedId; 2],
@@ -214,7 +214,7 @@ struct Pyramid<'a> {
 }
 
 /// Writes the kernel of a fit.
-fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
+fn write(plan: &PyramidFit, scheme: &Scheme, order: Order) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let mut builder = Builder::new(options.kernel_name(scheme, &format!("pyramid_{}", shape.side)));
     let b = &mut builder;

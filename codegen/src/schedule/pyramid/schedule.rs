@@ -1,6 +1,6 @@
 //! The `pyramid` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Fit, Shape, fit, write};
+use super::{PyramidFit, PyramidShape, fit, write};
 use crate::ir::Kernel;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
@@ -11,29 +11,29 @@ use std::fmt;
 use std::sync::Arc;
 
 /// All levels at once: blocks hold an image in shared memory.
-pub struct Schedule;
+pub struct PyramidSchedule;
 
 /// The fields of a shape.
 const FIELDS: &[Field] =
     &[Field::new("side", 2, 1024), Field::new("pairs", 1, 1024), Field::new("pairs_of_others", 1, 1024)];
 
-impl Shape {
+impl PyramidShape {
     /// The kernel's shape.
-    fn of_any(shape: schedule::Shape) -> Shape {
+    fn of_any(shape: schedule::Shape) -> PyramidShape {
         let [side, first, others] = shape.values();
-        Shape { side, pairs: [first, others] }
+        PyramidShape { side, pairs: [first, others] }
     }
 }
 
 /// The generic shape that plans hold.
-impl From<Shape> for schedule::Shape {
-    fn from(shape: Shape) -> schedule::Shape {
-        let Shape { side, pairs: [first, others] } = shape;
-        schedule::Shape::new(&Schedule, &[side, first, others])
+impl From<PyramidShape> for schedule::Shape {
+    fn from(shape: PyramidShape) -> schedule::Shape {
+        let PyramidShape { side, pairs: [first, others] } = shape;
+        schedule::Shape::new(&PyramidSchedule, &[side, first, others])
     }
 }
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for PyramidSchedule {
     fn name(&self) -> &'static str {
         "pyramid"
     }
@@ -67,7 +67,7 @@ impl schedule::Schedule for Schedule {
         _rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
         shape.check_lanes()?;
-        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape))?))
+        Ok(Arc::new(fit(scheme, options, PyramidShape::of_any(shape))?))
     }
 
     fn proposed(
@@ -77,14 +77,14 @@ impl schedule::Schedule for Schedule {
         _job: &Job,
         _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
-        Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+        Ok(PyramidShape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
 
     /// Specimens for the largest images: for few of them, and for many.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
-        let shapes = Shape::proposed(scheme, options)?;
+        let shapes = PyramidShape::proposed(scheme, options)?;
         let largest = shapes.iter().map(|shape| shape.side).max();
-        let specimen = |shape: Shape| {
+        let specimen = |shape: PyramidShape| {
             let suffix = format!("_{}x{}", shape.pairs[0], shape.pairs[1]);
             Specimen { shape: shape.into(), rows: RowAlignment::Any, suffix }
         };
@@ -93,17 +93,17 @@ impl schedule::Schedule for Schedule {
 
     /// Images of up to 32 samples a side, in parts of several lengths.
     fn miniatures(&self, _scheme: &Scheme, _options: Options) -> Vec<schedule::Shape> {
-        [[4, 2], [2, 2], [4, 1], [8, 4]].map(|pairs| Shape { side: 32, pairs }.into()).into()
+        [[4, 2], [2, 2], [4, 1], [8, 4]].map(|pairs| PyramidShape { side: 32, pairs }.into()).into()
     }
 
     /// The shape for the largest images.
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
-        let mut shapes = Shape::proposed(scheme, options)?;
+        let mut shapes = PyramidShape::proposed(scheme, options)?;
         Ok(shapes.pop().expect("a shape is proposed").into())
     }
 }
 
-impl schedule::Fit for Fit {
+impl schedule::Fit for PyramidFit {
     fn alignment(&self) -> RowAlignment {
         RowAlignment::Any
     }

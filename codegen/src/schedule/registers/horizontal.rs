@@ -15,13 +15,13 @@ use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, Literal, LocalId, Place, S
 use crate::schedule::lines::{Across, Border, Held, Lanes, PHASES, Row, check_columns, check_warps, useful_lanes};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::shape::check_range;
-use crate::schedule::{Direction, Options, ScheduleError, Sides};
+use crate::schedule::{Options, ScheduleError, Sides};
 use crate::window::Halo;
-use lifting_dsl::{Phase, Scheme};
+use lifting_dsl::{Direction, Phase, Scheme};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct RegisterRowShape {
     /// Columns a lane: a power of two, at least 2 columns and at most 16 bytes of the wider type.
     pub columns: u32,
     /// Warps a block.
@@ -38,12 +38,12 @@ pub struct Shape {
 const STRIPS: u32 = 4;
 const LONG: i64 = 4;
 
-impl Shape {
+impl RegisterRowShape {
     /// The shape with 16 bytes a lane, for rows of `length` samples.
-    pub fn of(sides: Sides, aligned: bool, length: i64) -> Shape {
+    pub fn of(sides: Sides, aligned: bool, length: i64) -> RegisterRowShape {
         let columns = (16 / sides.signal.bytes().max(sides.bands.bytes())) as u32;
         let long = i64::from(STRIPS) * LONG * i64::from(32 * columns);
-        Shape { columns, warps: 4, aligned, strips: if aligned && length >= long { STRIPS } else { 1 } }
+        RegisterRowShape { columns, warps: 4, aligned, strips: if aligned && length >= long { STRIPS } else { 1 } }
     }
 }
 
@@ -56,14 +56,19 @@ const MOST_ACTIONS: usize = 5;
 ///
 /// # Errors
 /// If the sample type is not in the scheme's domain, or if a strip would be all halo.
-pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(), ScheduleError> {
+pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: RegisterRowShape) -> Result<(), ScheduleError> {
     derive(scheme, options, sides, shape).map(drop)
 }
 
 /// Derives a kernel's parameters, if it can exist, with the halo lanes on the left and the lanes that store.
-fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(Line, i64, i64), ScheduleError> {
+fn derive(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: RegisterRowShape,
+) -> Result<(Line, i64, i64), ScheduleError> {
     let line = Line::new(scheme, options)?;
-    let Shape { columns, warps, strips, .. } = shape;
+    let RegisterRowShape { columns, warps, strips, .. } = shape;
     let widest = if sides.signal.bytes() > sides.bands.bytes() { sides.signal } else { sides.bands };
     check_columns(NAME, columns, widest, 2, 0..=16)?;
     check_warps(NAME, warps)?;
@@ -82,9 +87,14 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
 ///
 /// # Errors
 /// As [`check`].
-pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+pub fn kernel(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: RegisterRowShape,
+) -> Result<Kernel, ScheduleError> {
     let (Line { options, arith, border, axis }, left, useful) = derive(scheme, options, sides, shape)?;
-    let Shape { columns, warps, aligned, strips: together } = shape;
+    let RegisterRowShape { columns, warps, aligned, strips: together } = shape;
     let c = columns as i32;
     let name = if aligned { "horizontal_registers_aligned" } else { NAME };
     let name = if together > 1 { format!("{name}_x{together}") } else { name.to_owned() };
@@ -319,15 +329,15 @@ mod tests {
     fn refused_shapes() {
         let [scheme, ..] = crate::testing::extremes();
         let options = Options::new(Scalar::I32, Boundary::Zero, Direction::Forward);
-        let usual = Shape { columns: 4, warps: 4, aligned: true, strips: 1 };
+        let usual = RegisterRowShape { columns: 4, warps: 4, aligned: true, strips: 1 };
         let refused = |shape| {
             let error = check(&scheme, options, Sides::both(Scalar::I32), shape).expect_err("a limit").to_string();
             error.trim_start_matches(&format!("schedule `{NAME}` cannot have this shape: ")).to_owned()
         };
         assert_eq!(check(&scheme, options, Sides::both(Scalar::I32), usual), Ok(()));
-        assert_eq!(refused(Shape { columns: 8, ..usual }), "columns a lane: found 8, must be 2 or 4");
-        assert_eq!(refused(Shape { columns: 1, ..usual }), "columns a lane: found 1, must be 2 or 4");
-        assert_eq!(refused(Shape { warps: 0, ..usual }), "warps a block: found 0, must be 1 to 32");
-        assert_eq!(refused(Shape { strips: 17, ..usual }), "strips a warp: found 17, must be 1 to 16");
+        assert_eq!(refused(RegisterRowShape { columns: 8, ..usual }), "columns a lane: found 8, must be 2 or 4");
+        assert_eq!(refused(RegisterRowShape { columns: 1, ..usual }), "columns a lane: found 1, must be 2 or 4");
+        assert_eq!(refused(RegisterRowShape { warps: 0, ..usual }), "warps a block: found 0, must be 1 to 32");
+        assert_eq!(refused(RegisterRowShape { strips: 17, ..usual }), "strips a warp: found 17, must be 1 to 16");
     }
 }

@@ -14,10 +14,10 @@ pub mod horizontal;
 pub mod vertical;
 
 use super::lines::{Axis, Border, is_local};
-use super::{Arithmetic, Direction, Options, ScheduleError, Sides};
+use super::{Arithmetic, Options, ScheduleError, Sides};
 use crate::action::Action;
 use crate::ir::Scalar;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// Maximum images of a launch: blocks in z.
 pub const MAX_BATCH: i64 = 65535;

@@ -19,13 +19,13 @@ use crate::schedule::lines::{
 };
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::shape::{check_choice, check_range};
-use crate::schedule::{Direction, Options, ScheduleError, Sides};
+use crate::schedule::{Options, ScheduleError, Sides};
 use crate::window::Halo;
-use lifting_dsl::{Phase, Scheme};
+use lifting_dsl::{Direction, Phase, Scheme};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct RegisterColumnShape {
     /// Columns a lane: 4, 8 or 16 bytes of the type read, at most 16 of the type written. The number of columns and the
     /// row starts are multiples of it.
     pub columns: u32,
@@ -37,12 +37,12 @@ pub struct Shape {
     pub walks: u32,
 }
 
-impl Shape {
+impl RegisterColumnShape {
     /// The shape for `columns` columns a lane on a device: four strips a block and a ring of eight row pairs, or one
     /// strip and four pairs if a lane has more than 4 columns.
-    pub fn of(columns: u32, multiprocessors: u32) -> Shape {
+    pub fn of(columns: u32, multiprocessors: u32) -> RegisterColumnShape {
         let (warps, ring) = if columns > 4 { (1, 4) } else { (4, 8) };
-        Shape { columns, warps, ring, walks: WALKS * multiprocessors.clamp(1, MAX_MULTIPROCESSORS) }
+        RegisterColumnShape { columns, warps, ring, walks: WALKS * multiprocessors.clamp(1, MAX_MULTIPROCESSORS) }
     }
 
     /// Elements of a block's ring.
@@ -72,18 +72,23 @@ const MOST_OF_REALS: i64 = 132;
 /// # Errors
 /// If the sample type is not in the scheme's domain, if the border rule needs symmetric steps, or if the window exceeds
 /// the registers.
-pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(), ScheduleError> {
+pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: RegisterColumnShape) -> Result<(), ScheduleError> {
     derive(scheme, options, sides, shape).map(drop)
 }
 
 /// Derives a kernel's parameters, if it can exist.
-fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(Line, Descent), ScheduleError> {
+fn derive(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: RegisterColumnShape,
+) -> Result<(Line, Descent), ScheduleError> {
     let line = Line::new(scheme, options)?;
     let Line { options, arith, border, ref axis } = line;
-    let Shape { columns, warps, ring, .. } = shape;
+    let RegisterColumnShape { columns, warps, ring, .. } = shape;
     let [from, _] = in_and_out(options.direction, sides);
     let refuse = ScheduleError::limit(NAME, scheme);
-    let mut candidates: Vec<u32> = Shape::candidates(options.direction, sides).collect();
+    let mut candidates: Vec<u32> = RegisterColumnShape::candidates(options.direction, sides).collect();
     candidates.reverse();
     check_choice(NAME, "columns a lane", columns, candidates)?;
     axis.check_walk(border, &options.direction.steps(scheme), &refuse)?;
@@ -107,9 +112,14 @@ fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Resu
 ///
 /// # Errors
 /// As [`check`].
-pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+pub fn kernel(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: RegisterColumnShape,
+) -> Result<Kernel, ScheduleError> {
     let (Line { options, arith, border, axis }, descent) = derive(scheme, options, sides, shape)?;
-    let Shape { columns, warps, ring, .. } = shape;
+    let RegisterColumnShape { columns, warps, ring, .. } = shape;
     let c = columns as i32;
     let types = in_and_out(options.direction, sides);
     let (delay, longest) = (descent.delay, descent.longest_chunk());
@@ -181,7 +191,13 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
 
 /// Row pairs of a chunk: few enough to keep the device busy, at most `longest` unless the grid would be too high.
 /// `name` may bind parts of it to variables.
-fn chunk(pass: &Pass, pairs: Expr, shape: Shape, longest: i32, mut name: impl FnMut(&str, Expr) -> Expr) -> Expr {
+fn chunk(
+    pass: &Pass,
+    pairs: Expr,
+    shape: RegisterColumnShape,
+    longest: i32,
+    mut name: impl FnMut(&str, Expr) -> Expr,
+) -> Expr {
     let (lanes, wanted) = (32 * shape.columns as i32, shape.walks as i32);
     let strips = (pass.lines + (lanes - 1)) / lanes;
     let walks = name("walks", strips.min(wanted) * pass.batch.min(wanted));
@@ -305,17 +321,26 @@ mod tests {
     fn refused_shapes() {
         let [scheme, ..] = crate::testing::extremes();
         let options = Options::new(Scalar::I32, Boundary::Zero, Direction::Forward);
-        let usual = Shape { columns: 4, warps: 4, ring: 8, walks: 1 };
+        let usual = RegisterColumnShape { columns: 4, warps: 4, ring: 8, walks: 1 };
         let refused = |shape| {
             let error = check(&scheme, options, Sides::both(Scalar::I32), shape).expect_err("a limit").to_string();
             error.trim_start_matches("schedule `vertical_registers` cannot have this shape: ").to_owned()
         };
         assert_eq!(check(&scheme, options, Sides::both(Scalar::I32), usual), Ok(()));
-        assert_eq!(refused(Shape { columns: 3, ..usual }), "columns a lane: found 3, must be 1, 2 or 4");
-        assert_eq!(refused(Shape { walks: 0, ..usual }), "strips walked at once: found 0, must be 1 to 12288");
-        assert_eq!(refused(Shape { ring: 1, ..usual }), "row pairs in the ring buffer: found 1, must be at least 2");
-        assert_eq!(refused(Shape { warps: 0, ..usual }), "warps a block: found 0, must be 1 to 32");
-        assert_eq!(refused(Shape { warps: 33, ..usual }), "warps a block: found 33, must be 1 to 32");
-        assert!(refused(Shape { ring: 64, ..usual }).contains("bytes of a block's ring buffer: 262144 required"));
+        assert_eq!(refused(RegisterColumnShape { columns: 3, ..usual }), "columns a lane: found 3, must be 1, 2 or 4");
+        assert_eq!(
+            refused(RegisterColumnShape { walks: 0, ..usual }),
+            "strips walked at once: found 0, must be 1 to 12288"
+        );
+        assert_eq!(
+            refused(RegisterColumnShape { ring: 1, ..usual }),
+            "row pairs in the ring buffer: found 1, must be at least 2"
+        );
+        assert_eq!(refused(RegisterColumnShape { warps: 0, ..usual }), "warps a block: found 0, must be 1 to 32");
+        assert_eq!(refused(RegisterColumnShape { warps: 33, ..usual }), "warps a block: found 33, must be 1 to 32");
+        assert!(
+            refused(RegisterColumnShape { ring: 64, ..usual })
+                .contains("bytes of a block's ring buffer: 262144 required")
+        );
     }
 }

@@ -1,11 +1,11 @@
 //! CPU rows: split, extend, lift, store.
 
 use super::super::lift::{pair_values, step_value};
-use super::super::{Arithmetic, Direction, Options, ScheduleError};
+use super::super::{Arithmetic, Options, ScheduleError};
 use super::{Bases, PHASES, Params, one_thread, read_name};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, Kernel, LocalId, ParamId, Scalar, Space};
-use lifting_dsl::{Boundary, PairStage, Phase, Scheme, Step};
+use lifting_dsl::{Boundary, Direction, PairStage, Phase, Scheme, Step};
 
 /// Extension of the phases beyond the signal, in samples of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

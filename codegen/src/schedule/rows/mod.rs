@@ -18,24 +18,24 @@ mod sweep;
 mod vertical;
 
 pub use horizontal::{Margins, horizontal, in_place};
-pub use sweep::{Place, Row, Sweep};
+pub use sweep::{Row, Sweep, SweepStep};
 pub use vertical::vertical;
 
 use super::border::within_phase;
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, Launch, LocalId, ParamId, Scalar, Space};
-use lifting_dsl::{Boundary, Phase, Scheme};
+use lifting_dsl::{Boundary, Direction, Phase, Scheme};
 
 /// One array: a pointer, and the distances between its rows and between its images, in samples.
 #[derive(Clone, Copy)]
-struct Array {
+struct RowArray {
     pointer: ParamId,
     pitch: ParamId,
     stride: ParamId,
 }
 
-impl Array {
+impl RowArray {
     fn space(self) -> Space {
         Space::Global(self.pointer)
     }
@@ -45,9 +45,9 @@ impl Array {
 struct Params {
     options: Options,
     arith: Arithmetic,
-    signal: Array,
-    low: Array,
-    high: Array,
+    signal: RowArray,
+    low: RowArray,
+    high: RowArray,
     length: ParamId,
     /// Position of the first sample: 0 if even, 1 if odd.
     parity: Expr,
@@ -99,7 +99,7 @@ impl Params {
         let strides = distance(b, "stride", "image");
         let batch = b.scalar("batch", Scalar::I32, "number of images");
         let gain = Params::declare_gain(b, options);
-        let array = |i: usize| Array { pointer: pointers[i], pitch: pitches[i], stride: strides[i] };
+        let array = |i: usize| RowArray { pointer: pointers[i], pitch: pitches[i], stride: strides[i] };
         let (signal, low, high) = match options.direction {
             Direction::Forward => (array(0), array(1), array(2)),
             Direction::Inverse => (array(2), array(0), array(1)),
@@ -118,7 +118,7 @@ impl Params {
         let lines = scalar("lines", "number of lines");
         let pitch = scalar("pitch", "distance of lines in the array");
         let gain = Params::declare_gain(b, options);
-        let [signal, low, high] = [Array { pointer, pitch, stride }; 3];
+        let [signal, low, high] = [RowArray { pointer, pitch, stride }; 3];
         let (parity, batch, ends) = (0.into(), lines, [LocalId(0); 2]);
         Ok(Params { options, arith, signal, low, high, length, parity, lines, batch, gain, ends })
     }
@@ -158,7 +158,7 @@ impl Params {
         k * 2 + phase.parity() as i32 - self.parity
     }
 
-    fn band(&self, phase: Phase) -> Array {
+    fn band(&self, phase: Phase) -> RowArray {
         match phase {
             Phase::Even => self.low,
             Phase::Odd => self.high,
@@ -182,8 +182,9 @@ impl Params {
     fn for_each_image(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Bases)) {
         b.for_("image", 0, self.batch, 1, |b, image| {
             let forward = self.options.direction == Direction::Forward;
-            let base =
-                |b: &mut Builder, name: &str, a: Array| b.let_(name, Scalar::I64, image.cast(Scalar::I64) * a.stride);
+            let base = |b: &mut Builder, name: &str, a: RowArray| {
+                b.let_(name, Scalar::I64, image.cast(Scalar::I64) * a.stride)
+            };
             let signal = base(b, if forward { "src_image" } else { "dst_image" }, self.signal);
             let low = base(b, "low_image", self.low);
             let high = base(b, "high_image", self.high);

@@ -10,13 +10,13 @@
 //! (`emit/sweep.c.in`).
 
 use super::super::lift::{integer_sum, step_value};
-use super::super::{Arithmetic, Direction, Options, ScheduleError};
+use super::super::{Arithmetic, Options, ScheduleError};
 use super::vertical::offsets;
 use super::{PHASES, one_thread, read_name};
 use crate::ir::build::Builder;
 use crate::ir::{Access, BinOp, Expr, Kernel, ParamId, Scalar, Space};
 use crate::window::{Window, needed};
-use lifting_dsl::{IntegerStep, Op, Phase, RoundingMode, Scheme, Step};
+use lifting_dsl::{Direction, IntegerStep, Op, Phase, RoundingMode, Scheme, Step};
 use std::collections::BTreeMap;
 
 /// Bytes of one phase of a row that are lifted at a time.
@@ -29,7 +29,7 @@ const MAX_ROWS: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// Its steps, in order.
-    pub steps: Vec<Place>,
+    pub steps: Vec<SweepStep>,
     /// Row pairs that arrive in a turn.
     pub pairs: i32,
     /// Lag in row pairs of finished even and odd rows behind the youngest pair.
@@ -50,7 +50,7 @@ pub struct Sweep {
 
 /// A step of a sweep.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SweepStep {
     /// Description, for a comment.
     pub text: String,
     /// The phase that it updates.
@@ -93,8 +93,8 @@ impl Sweep {
             need.iter().map(|n| n.1.div_euclid(2)).max().unwrap_or(0).max(0) as i32,
         ];
         let writer = Writer { scheme, options, arith };
-        let places: Vec<Place> = (steps.iter().zip(window.slots()).zip(reach).enumerate())
-            .map(|(i, ((step, behind), reach))| Place {
+        let places: Vec<SweepStep> = (steps.iter().zip(window.slots()).zip(reach).enumerate())
+            .map(|(i, ((step, behind), reach))| SweepStep {
                 text: crate::describe::step(step),
                 target: step.target(),
                 behind,
@@ -130,7 +130,7 @@ impl Sweep {
 }
 
 /// The rows that a turn takes; true for those it updates.
-fn accesses(places: &[Place], pairs: i32) -> BTreeMap<Row, bool> {
+fn accesses(places: &[SweepStep], pairs: i32) -> BTreeMap<Row, bool> {
     let row = |k: i32, phase: Phase| Row { k, phase: phase.parity() as u8 };
     let mut rows = BTreeMap::new();
     for pair in 0..pairs {
@@ -227,7 +227,7 @@ impl Writer<'_> {
     }
 
     /// All steps of a turn, on `n` columns of all rows that it takes.
-    fn turn(&self, steps: &[Step], places: &[Place], pairs: i32, rows: &BTreeMap<Row, bool>) -> Kernel {
+    fn turn(&self, steps: &[Step], places: &[SweepStep], pairs: i32, rows: &BTreeMap<Row, bool>) -> Kernel {
         let mut builder = self.builder("turn");
         let b = &mut builder;
         b.doc(format!("All steps along columns when {pairs} pairs of rows have arrived, far from borders."));

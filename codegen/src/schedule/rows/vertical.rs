@@ -1,12 +1,12 @@
 //! CPU columns: row pairs stream in, each step follows at its lag, and the inner loop runs over columns.
 
 use super::super::lift::{pair_values, step_value};
-use super::super::{Arithmetic, Direction, Options, ScheduleError};
+use super::super::{Arithmetic, Options, ScheduleError};
 use super::{Bases, PHASES, Params, one_thread, read_name};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Kernel, LocalId, Scalar, Space};
 use crate::window::Window;
-use lifting_dsl::{Boundary, PairStage, Phase, Scheme, Step};
+use lifting_dsl::{Boundary, Direction, PairStage, Phase, Scheme, Step};
 
 /// Bytes of a row processed at a time, so that the rows of the window stay in the L1 cache.
 const STRIP_BYTES: usize = 2048;

@@ -1,12 +1,12 @@
 //! Cost estimate of a `stream` launch.
 
-use super::Fit;
+use super::StreamFit;
 use crate::machine::Machine;
-use crate::schedule::Direction;
 use crate::schedule::demand::{Demand, beyond, idle, row_pairs, warps};
 use crate::schedule::level::Job;
+use lifting_dsl::Direction;
 
-impl Fit {
+impl StreamFit {
     pub(super) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
         let (launch, c) = (&machine.constants().launch, &machine.constants().stream);
         let (operations, inverse) = (self.axis.operations(), usize::from(self.options.direction == Direction::Inverse));

@@ -3,9 +3,8 @@
 use super::{RowAlignment, Strip};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
-use crate::schedule::Direction;
 use crate::schedule::level::{BANDS_ALIGNED, DelayLine, PHASES, SIGNAL_ALIGNED, SKEW_BITS};
-use lifting_dsl::{Boundary, Phase};
+use lifting_dsl::{Boundary, Direction, Phase};
 
 /// The input side of a strip.
 pub struct Input<'a> {

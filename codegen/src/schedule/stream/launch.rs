@@ -1,15 +1,15 @@
 //! Launch checks of the `stream` schedule: legality, chunk height, alignment.
 
-use super::{Fit, RowAlignment};
+use super::{RowAlignment, StreamFit};
 use crate::machine::Machine;
+use crate::schedule::ScheduleError;
 use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED};
-use crate::schedule::{Direction, ScheduleError};
-use lifting_dsl::Boundary;
+use lifting_dsl::{Boundary, Direction};
 
 /// Maximum warps a block for the strips of an image: the ring must fit into shared memory.
 const MAX_WARPS: i64 = 5;
 
-impl Fit {
+impl StreamFit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Fit {
         let factor = machine.constants().stream_steps.occupying;
         let occupying = (factor * (each * self.halo_pairs().max(1) as f64).sqrt()).round().max(1.0);
         let longest = self.descent.longest_chunk();
-        occupying.min(longest.into()).max(Fit::least_chunk(job).into()) as i32
+        occupying.min(longest.into()).max(StreamFit::least_chunk(job).into()) as i32
     }
 
     /// Strips of an image.
@@ -130,7 +130,7 @@ fn ceil(n: i64, unit: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Shape, fit};
+    use super::super::{StreamShape, fit};
     use super::*;
     use crate::ir::Scalar;
     use crate::schedule::Fit as _;
@@ -138,30 +138,30 @@ mod tests {
     use crate::schedule::level::{Arguments, Array, MAX_BATCH};
     use lifting_dsl::testing;
 
-    fn legall(direction: Direction, boundary: Boundary) -> Fit {
+    fn legall(direction: Direction, boundary: Boundary) -> StreamFit {
         let options = Options::new(Scalar::I16, boundary, direction);
-        fit(&testing::wavelet("legall53", testing::legall53()), options, Shape::for_sample(Scalar::I16)).unwrap()
+        fit(&testing::wavelet("legall53", testing::legall53()), options, StreamShape::for_sample(Scalar::I16)).unwrap()
     }
 
-    fn aligned_legall() -> Fit {
+    fn aligned_legall() -> StreamFit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
         let options = Options::new(Scalar::I16, boundary, direction);
-        let shape = Shape::for_sample(Scalar::I16).for_rows(RowAlignment::Aligned);
+        let shape = StreamShape::for_sample(Scalar::I16).for_rows(RowAlignment::Aligned);
         fit(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
-    fn haar() -> Fit {
+    fn haar() -> StreamFit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
         let options = Options::new(Scalar::I32, boundary, direction);
         let text = "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }";
         let scheme = lifting_dsl::compile(text).unwrap().schemes.remove(0);
-        fit(&scheme, options, Shape::for_sample(Scalar::I32)).unwrap()
+        fit(&scheme, options, StreamShape::for_sample(Scalar::I32)).unwrap()
     }
 
-    fn whole_legall() -> Fit {
+    fn whole_legall() -> StreamFit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
         let options = Options::new(Scalar::I16, boundary, direction);
-        let shape = Shape::for_sample(Scalar::I16).for_rows(RowAlignment::Whole);
+        let shape = StreamShape::for_sample(Scalar::I16).for_rows(RowAlignment::Whole);
         fit(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
@@ -188,7 +188,7 @@ mod tests {
     fn blocks_have_as_many_warps_as_strips_fill() {
         let options = Options::new(Scalar::F32, Boundary::WholeSymmetric, Direction::Forward);
         let scheme = testing::wavelet("cdf97", testing::cdf97());
-        let walk = fit(&scheme, options, Shape::for_sample(Scalar::F32).for_rows(RowAlignment::Whole)).unwrap();
+        let walk = fit(&scheme, options, StreamShape::for_sample(Scalar::F32).for_rows(RowAlignment::Whole)).unwrap();
         let (widths, warps): (Vec<i32>, Vec<u32>) =
             [(64, 1), (448, 4), (512, 5), (672, 3), (960, 3), (1920, 3), (4096, 4), (8192, 4)].into_iter().unzip();
         let found: Vec<u32> = widths.into_iter().map(|width| walk.warps(&job(width, 512))).collect();

@@ -44,7 +44,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-pub use schedule::Schedule;
+pub use schedule::StreamSchedule;
 
 pub use super::level::{Arguments, Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, RowAlignment, SIGNAL_ALIGNED};
 
@@ -52,15 +52,15 @@ use super::level::{
     self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, check_columns,
     check_ring, check_warps, is_local, useful_lanes,
 };
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar, SharedId};
 use crate::window::Halo;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct StreamShape {
     /// Columns a lane: 8 or 16 bytes of samples, at least 2.
     pub columns: u32,
     /// Warps a block, each with its own strip.
@@ -73,18 +73,18 @@ pub struct Shape {
     pub rows: RowAlignment,
 }
 
-impl Shape {
+impl StreamShape {
     /// The usual shape for a sample type, with 16 bytes a lane. Samples of 4 and 8 bytes: four strips a block and a
     /// deep ring buffer, which large images need. Samples of 2 bytes, whose delay lines have twice the columns: one
     /// strip a block, which leaves more warps resident, and a ring half as deep.
-    pub fn for_sample(sample: Scalar) -> Shape {
+    pub fn for_sample(sample: Scalar) -> StreamShape {
         let (warps, ring) = if sample.bytes() == 2 { (1, 4) } else { (4, 8) };
-        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, rows: RowAlignment::Any }
+        StreamShape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, rows: RowAlignment::Any }
     }
 
     /// This shape for another row alignment.
-    pub fn for_rows(self, rows: RowAlignment) -> Shape {
-        Shape { rows, ..self }
+    pub fn for_rows(self, rows: RowAlignment) -> StreamShape {
+        StreamShape { rows, ..self }
     }
 
     /// Whether the kernel requires aligned rows.
@@ -97,7 +97,7 @@ impl Shape {
 struct Strip<'a> {
     /// Columns, border rule and arrays.
     frame: Frame<'a>,
-    shape: Shape,
+    shape: StreamShape,
     /// Whether unaligned rows take one vector more than the warp has lanes.
     tail: bool,
     /// Whether half the lanes copy one band and half another ([`Fit::shares_copies`]).
@@ -111,12 +111,12 @@ struct Strip<'a> {
 
 /// A scheme fitted to a walk: all that is derived before code is written.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct StreamFit {
     /// The requested options.
     asked: Options,
     /// The requested options, with `zero` as border rule if no step reads beyond a border.
     options: Options,
-    shape: Shape,
+    shape: StreamShape,
     arith: Arithmetic,
     border: Border,
     axis: Axis,
@@ -127,7 +127,7 @@ pub struct Fit {
     useful: i64,
 }
 
-impl Fit {
+impl StreamFit {
     /// Columns of a strip without its halo.
     pub fn strip_columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -156,7 +156,7 @@ impl Fit {
 /// # Errors
 /// If the sample type is not in the scheme's domain, or the border rule needs symmetric steps. If a strip is all halo,
 /// the delay line exceeds a thread's registers, or the shape does not suit the samples.
-pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: StreamShape) -> Result<StreamFit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let axis = Axis::new(scheme, options);
     let refuse = ScheduleError::limit("stream", scheme);
@@ -178,13 +178,13 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     if descent.registers > MAX_REGISTERS {
         return Err(refuse("registers a thread for the delay line", descent.registers, MAX_REGISTERS));
     }
-    Ok(Fit { asked, options, shape, arith, border, axis, descent, left, useful })
+    Ok(StreamFit { asked, options, shape, arith, border, axis, descent, left, useful })
 }
 
 /// Writes the kernel of a fit.
-fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+fn write(plan: &StreamFit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
     let (options, shape) = (plan.asked, plan.shape);
-    let Fit { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = *plan;
+    let StreamFit { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = *plan;
     let right = 32 - left - useful;
     let slot_len = slot_len(plan);
     let ring_bytes =
@@ -259,13 +259,20 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleEr
 }
 
 /// Elements of a slot of the ring: two rows of the image, or one of each band.
-fn slot_len(plan: &Fit) -> i32 {
+fn slot_len(plan: &StreamFit) -> i32 {
     let vectors = 32 + i32::from(plan.has_tail());
     2 * vectors * plan.shape.columns as i32
 }
 
 /// Walks down a chunk; `first` is its first pair with results.
-fn walk_down(b: &mut Builder, strip: &Strip, plan: &Fit, order: Order, range: (LocalId, LocalId), first: LocalId) {
+fn walk_down(
+    b: &mut Builder,
+    strip: &Strip,
+    plan: &StreamFit,
+    order: Order,
+    range: (LocalId, LocalId),
+    first: LocalId,
+) {
     let (axis, window) = (&plan.axis, &plan.descent.window);
     let input = input::Input::new(b, strip);
     let across = Across { lanes: &strip.frame.lanes, axis };

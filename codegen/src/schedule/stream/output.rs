@@ -3,9 +3,8 @@
 use super::Strip;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Scalar};
-use crate::schedule::Direction;
 use crate::schedule::level::{Across, DelayLine, Row, store_band, store_signal};
-use lifting_dsl::Phase;
+use lifting_dsl::{Direction, Phase};
 
 /// Stores the pair `delay` behind the front, if it belongs to the chunk. `across` first lifts its rows if the
 /// horizontal axis comes last.

@@ -1,6 +1,6 @@
 //! The `stream` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Fit, Shape, fit, write};
+use super::{StreamFit, StreamShape, fit, write};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Warps walk down strips of columns, with rows in flight in shared memory.
-pub struct Schedule;
+pub struct StreamSchedule;
 
 /// Warps a block and ring depths that tuning measures.
 const TRIED: [(u32, u32); 6] = [(1, 4), (1, 8), (2, 4), (4, 4), (4, 8), (8, 4)];
@@ -19,32 +19,32 @@ const TRIED: [(u32, u32); 6] = [(1, 4), (1, 8), (2, 4), (4, 4), (4, 8), (8, 4)];
 /// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::WARPS, Field::new("ring", 2, 64), Field::CHUNK];
 
-impl Shape {
+impl StreamShape {
     /// The kernel's shape for rows of an alignment.
-    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
+    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> StreamShape {
         let [columns, warps, ring] = shape.values();
-        Shape { columns, warps, ring, min_blocks: 0, rows }
+        StreamShape { columns, warps, ring, min_blocks: 0, rows }
     }
 
     /// The usual shape, and one with half as many columns a lane, which needs fewer registers.
-    fn proposed(sample: Scalar) -> impl Iterator<Item = Shape> {
-        let usual = Shape::for_sample(sample);
+    fn proposed(sample: Scalar) -> impl Iterator<Item = StreamShape> {
+        let usual = StreamShape::for_sample(sample);
         // A lane's vector is 8 or 16 bytes of at least 2 samples.
         let is_legal = move |columns: &u32| *columns >= 2 && *columns as usize * sample.bytes() >= 8;
         let columns = [usual.columns, usual.columns / 2].into_iter().filter(is_legal);
-        columns.map(move |columns| Shape { columns, ..usual })
+        columns.map(move |columns| StreamShape { columns, ..usual })
     }
 }
 
 /// The generic shape that plans hold, with chunk heights left to the device.
-impl From<Shape> for schedule::Shape {
-    fn from(shape: Shape) -> schedule::Shape {
-        let Shape { columns, warps, ring, .. } = shape;
-        schedule::Shape::new(&Schedule, &[columns, warps, ring, 0])
+impl From<StreamShape> for schedule::Shape {
+    fn from(shape: StreamShape) -> schedule::Shape {
+        let StreamShape { columns, warps, ring, .. } = shape;
+        schedule::Shape::new(&StreamSchedule, &[columns, warps, ring, 0])
     }
 }
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for StreamSchedule {
     fn name(&self) -> &'static str {
         "stream"
     }
@@ -78,7 +78,7 @@ impl schedule::Schedule for Schedule {
         rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
         shape.check_lanes()?;
-        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+        Ok(Arc::new(fit(scheme, options, StreamShape::of_any(shape, rows))?))
     }
 
     /// The usual shapes, with the warps a block that the strips fill.
@@ -89,13 +89,13 @@ impl schedule::Schedule for Schedule {
         job: &Job,
         _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
-        let suited = |shape: Shape| {
-            let alignments = schedule::Schedule::alignments(self).iter();
+        let suited = |shape: StreamShape| {
+            let alignments = schedule::LaunchSchedule::alignments(self).iter();
             let mut fits = alignments.filter_map(|&rows| fit(scheme, options, shape.for_rows(rows)).ok());
             let warps = fits.find(|fit| fit.accepts(job).is_ok()).map_or(shape.warps, |fit| fit.warps(job));
-            Shape { warps, ..shape }.into()
+            StreamShape { warps, ..shape }.into()
         };
-        Ok(Shape::proposed(options.sample).map(suited).collect())
+        Ok(StreamShape::proposed(options.sample).map(suited).collect())
     }
 
     fn is_representative(&self, scheme: &Scheme, options: Options, _full: bool) -> bool {
@@ -104,19 +104,19 @@ impl schedule::Schedule for Schedule {
 
     /// Two warps a block and shallow rings; for 16-bit samples also lanes of 8 and 16 bytes.
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
-        let usual = Shape::for_sample(options.sample);
+        let usual = StreamShape::for_sample(options.sample);
         let columns = if options.sample.bytes() == 2 { 4 } else { usual.columns };
-        let one_warp = Shape { warps: 1, ring: 4, ..usual };
-        [Shape { columns, warps: 2, ring: 3, ..usual }, one_warp].map(schedule::Shape::from).into()
+        let one_warp = StreamShape { warps: 1, ring: 4, ..usual };
+        [StreamShape { columns, warps: 2, ring: 3, ..usual }, one_warp].map(schedule::Shape::from).into()
     }
 
     fn usual(&self, _scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
-        Ok(Shape::for_sample(options.sample).into())
+        Ok(StreamShape::for_sample(options.sample).into())
     }
 
     fn trials(&self, considered: &[schedule::Shape], sample: Scalar) -> Vec<schedule::Shape> {
-        let others =
-            Shape::proposed(sample).flat_map(|shape| TRIED.map(|(warps, ring)| Shape { warps, ring, ..shape }));
+        let others = StreamShape::proposed(sample)
+            .flat_map(|shape| TRIED.map(|(warps, ring)| StreamShape { warps, ring, ..shape }));
         others.map(schedule::Shape::from).chain(considered.iter().copied()).collect()
     }
 
@@ -125,7 +125,7 @@ impl schedule::Schedule for Schedule {
     }
 }
 
-impl schedule::Fit for Fit {
+impl schedule::Fit for StreamFit {
     fn alignment(&self) -> RowAlignment {
         self.shape.rows
     }
@@ -153,7 +153,7 @@ impl schedule::Fit for Fit {
     }
 
     fn least_chunk(&self, job: &Job) -> i32 {
-        Fit::least_chunk(job)
+        StreamFit::least_chunk(job)
     }
 
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {

@@ -3,8 +3,8 @@
 use super::Tile;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, LocalId, Scalar, Space, Stmt};
-use crate::schedule::Direction;
 use crate::schedule::level::{Across, PHASES, Row, Source, beside, store_band, store_signal, vectors_or_served};
+use lifting_dsl::Direction;
 
 /// Maximum row pairs a warp holds at once: independent instructions hide each other's latency.
 const AT_ONCE: i32 = 2;

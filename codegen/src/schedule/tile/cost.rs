@@ -1,12 +1,12 @@
 //! Cost estimate of a `tile` launch.
 
-use super::Fit;
+use super::TileFit;
 use crate::machine::Machine;
-use crate::schedule::Direction;
 use crate::schedule::demand::{Demand, idle, warps};
 use crate::schedule::level::Job;
+use lifting_dsl::Direction;
 
-impl Fit {
+impl TileFit {
     pub(super) fn demand(&self, job: &Job, machine: &Machine) -> Demand {
         let c = &machine.constants().tile;
         let (operations, forward) = (self.axis.operations(), self.options.direction == Direction::Forward);

@@ -3,9 +3,8 @@
 use super::Tile;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, Scalar, Space};
-use crate::schedule::Direction;
 use crate::schedule::level::{Column, Held, PHASES, Slab, Source, served_index};
-use lifting_dsl::Phase;
+use lifting_dsl::{Direction, Phase};
 
 impl Tile<'_> {
     /// Lifts all columns, from shared to global memory or back.

@@ -1,10 +1,10 @@
 //! Launch checks of the `tile` schedule: legality and alignment.
 
-use super::Fit;
+use super::TileFit;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::{Job, MAX_CHUNKS};
 
-impl Fit {
+impl TileFit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors

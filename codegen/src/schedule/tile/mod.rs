@@ -35,28 +35,28 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use schedule::Schedule;
-pub use shape::Shape;
+pub use schedule::TileSchedule;
+pub use shape::TileShape;
 
 use super::level::{
     Axis, Border, Cells, Frame, Held, Order, Params, RowAlignment, cell_of, check_columns, check_warps,
 };
 use super::shape::{check_range, unfit};
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::window::Halo;
-use lifting_dsl::Scheme;
+use lifting_dsl::{Direction, Scheme};
 
 /// Maximum registers for the samples of a thread's column.
 const MAX_REGISTERS: i64 = 104;
 
 /// A scheme fitted to a tile: all that is derived before code is written.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct TileFit {
     options: Options,
-    shape: Shape,
+    shape: TileShape,
     arith: Arithmetic,
     border: Border,
     axis: Axis,
@@ -73,7 +73,7 @@ pub struct Fit {
 /// # Errors
 /// If the sample type is not in the scheme's domain, or the shape does not suit the samples. If a thread's column has
 /// more samples than registers, or the tile is all halo or exceeds shared memory.
-pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: TileShape) -> Result<TileFit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("tile", scheme);
     let (c, rows, pairs) = (i64::from(shape.columns), i64::from(shape.rows), i64::from(shape.pairs));
@@ -102,10 +102,10 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     if bytes > MAX_SHARED as i64 {
         return Err(refuse("bytes of shared memory for a tile", bytes, MAX_SHARED as i64));
     }
-    Ok(Fit { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful })
+    Ok(TileFit { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful })
 }
 
-impl Fit {
+impl TileFit {
     /// Columns of a tile without its halo.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -139,7 +139,7 @@ impl Fit {
     /// included, in the usual order of axes.
     pub fn rounds(&self) -> [i64; 2] {
         let sides = self.halo.pairs();
-        let Shape { columns, rows, pairs, warps, .. } = self.shape;
+        let TileShape { columns, rows, pairs, warps, .. } = self.shape;
         let ceil = |n: i64| (n + i64::from(warps) - 1) / i64::from(warps);
         let (held, _) = self.held_pairs(Order::HorizontalFirst.across_first(self.options.direction));
         let parts = i64::from(columns) * i64::from(rows / 2 / pairs);
@@ -164,7 +164,7 @@ impl Fit {
 /// State shared by both axes of the kernel.
 struct Tile<'a> {
     frame: &'a Frame<'a>,
-    plan: &'a Fit,
+    plan: &'a TileFit,
     /// The tile in shared memory between the axes.
     cells: Cells,
     /// First row pair of the tile's results.
@@ -174,8 +174,8 @@ struct Tile<'a> {
 }
 
 /// Writes the kernel of a fit.
-fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
-    let Fit { options, shape, arith, left, useful, .. } = *plan;
+fn write(plan: &TileFit, scheme: &Scheme, order: Order) -> Kernel {
+    let TileFit { options, shape, arith, left, useful, .. } = *plan;
     let name = options.kernel_name(scheme, if shape.aligned { "tile_aligned" } else { "tile" });
     let mut builder = Builder::of_warps(name, shape.lanes);
     let b = &mut builder;

@@ -1,6 +1,6 @@
 //! The `tile` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Fit, Shape, fit, write};
+use super::{TileFit, TileShape, fit, write};
 use crate::ir::{Kernel, WARP};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
@@ -11,29 +11,29 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Blocks pass a tile from one axis to the other through shared memory.
-pub struct Schedule;
+pub struct TileSchedule;
 
 /// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("rows", 2, 512), Field::new("pairs", 1, 256), Field::WARPS];
 
-impl Shape {
+impl TileShape {
     /// The kernel's shape for rows of an alignment.
-    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
+    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> TileShape {
         let ([columns, rows_of_tile, pairs, warps], lanes) = (shape.values(), shape.lanes());
         let aligned = rows != RowAlignment::Any;
-        Shape { columns, rows: rows_of_tile, pairs, warps, lanes, min_blocks: 0, aligned }
+        TileShape { columns, rows: rows_of_tile, pairs, warps, lanes, min_blocks: 0, aligned }
     }
 }
 
 /// The generic shape that plans hold.
-impl From<Shape> for schedule::Shape {
-    fn from(shape: Shape) -> schedule::Shape {
-        let Shape { columns, rows, pairs, warps, lanes, .. } = shape;
-        schedule::Shape::new(&Schedule, &[columns, rows, pairs, warps]).of_lanes(lanes)
+impl From<TileShape> for schedule::Shape {
+    fn from(shape: TileShape) -> schedule::Shape {
+        let TileShape { columns, rows, pairs, warps, lanes, .. } = shape;
+        schedule::Shape::new(&TileSchedule, &[columns, rows, pairs, warps]).of_lanes(lanes)
     }
 }
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for TileSchedule {
     fn name(&self) -> &'static str {
         "tile"
     }
@@ -66,7 +66,7 @@ impl schedule::Schedule for Schedule {
         shape: schedule::Shape,
         rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
-        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+        Ok(Arc::new(fit(scheme, options, TileShape::of_any(shape, rows))?))
     }
 
     fn proposed(
@@ -76,12 +76,12 @@ impl schedule::Schedule for Schedule {
         _job: &Job,
         _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
-        Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+        Ok(TileShape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
 
     /// Specimens of each shape, for aligned and for unaligned rows.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
-        let of_shape = |shape: Shape| {
+        let of_shape = |shape: TileShape| {
             let suffix = format!("_{}x{}x{}", shape.columns, shape.rows, shape.pairs);
             [RowAlignment::Aligned, RowAlignment::Any].map(|rows| Specimen {
                 shape: shape.into(),
@@ -89,7 +89,7 @@ impl schedule::Schedule for Schedule {
                 suffix: suffix.clone(),
             })
         };
-        Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
+        Ok(TileShape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
     /// Two warps a block with 12 rows, and one shape for every lane width. The latter have an odd number of pairs for
@@ -97,18 +97,18 @@ impl schedule::Schedule for Schedule {
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let bytes = options.sample.bytes() as u32;
         let columns = if bytes == 2 { 4 } else { 2 };
-        let small = Shape { columns, rows: 12, pairs: 3, warps: 2, lanes: WARP, min_blocks: 0, aligned: false };
+        let small = TileShape { columns, rows: 12, pairs: 3, warps: 2, lanes: WARP, min_blocks: 0, aligned: false };
         let others = [2, 4, 8].into_iter().filter(|columns| columns * bytes <= 16);
-        let others = others.map(|columns| Shape { columns, rows: 10, pairs: 1, warps: 4, ..small });
+        let others = others.map(|columns| TileShape { columns, rows: 10, pairs: 1, warps: 4, ..small });
         std::iter::once(small).chain(others).map(schedule::Shape::from).collect()
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
-        Ok(Shape::proposed(scheme, options)?[0].into())
+        Ok(TileShape::proposed(scheme, options)?[0].into())
     }
 }
 
-impl schedule::Fit for Fit {
+impl schedule::Fit for TileFit {
     fn alignment(&self) -> RowAlignment {
         if self.shape.aligned { RowAlignment::Aligned } else { RowAlignment::Any }
     }

@@ -3,13 +3,13 @@
 use super::fit;
 use crate::ir::WARP;
 use crate::schedule::level::Axis;
-use crate::schedule::{Direction, Options, ScheduleError};
+use crate::schedule::{Options, ScheduleError};
 use crate::window::Halo;
-use lifting_dsl::Scheme;
+use lifting_dsl::{Direction, Scheme};
 
 /// Shape of a tile and of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct TileShape {
     /// Columns a lane along rows: a power of two, at least 2 columns and at most 16 bytes.
     pub columns: u32,
     /// Rows of results, a multiple of twice `pairs`.
@@ -37,14 +37,14 @@ const SHORT_HALO: i64 = 2;
 /// Maximum warps a block.
 const WARPS: i64 = 8;
 
-impl Shape {
+impl TileShape {
     /// Shapes worth considering, the one for large images first. There a warp has two pairs of rows, to hide the
     /// latency of its shuffles, and a thread has the longest part of a column that pays. Small images need more threads
     /// for the same samples. Analysis halves the columns a lane; synthesis, which loads columns, doubles the warps.
     ///
     /// # Errors
     /// If no shape holds the scheme: the reason against the first.
-    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<TileShape>, ScheduleError> {
         let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
         let sides = halo.pairs();
         let most = (16 / options.sample.bytes() as u32).min(COLUMNS);
@@ -67,11 +67,11 @@ impl Shape {
                 [(most, PAIRS, each, WARPS / 2), (most, PAIRS, each / 2, WARPS)]
             }
         };
-        let mut shapes: Vec<Shape> = Vec::new();
+        let mut shapes: Vec<TileShape> = Vec::new();
         let mut refusal = None;
         for (columns, results, pairs, warps) in candidates {
             let [rows, pairs, warps] = [2 * results, pairs, warps].map(|n| n as u32);
-            let shape = Shape { columns, rows, pairs, warps, lanes: WARP, min_blocks: 0, aligned: false };
+            let shape = TileShape { columns, rows, pairs, warps, lanes: WARP, min_blocks: 0, aligned: false };
             match fit(scheme, options, shape) {
                 Ok(_) if shapes.contains(&shape) => {}
                 Ok(_) => shapes.push(shape),

@@ -9,9 +9,9 @@ use crate::testing::{extremes, types, wavelets};
 use lifting_dsl::Boundary;
 
 /// A small tile shape: small images then have several tiles.
-fn small(scalar: Scalar) -> Shape {
+fn small(scalar: Scalar) -> TileShape {
     let columns = if scalar.bytes() == 2 { 4 } else { 2 };
-    Shape { columns, rows: 12, pairs: 3, warps: 2, lanes: WARP, min_blocks: 0, aligned: false }
+    TileShape { columns, rows: 12, pairs: 3, warps: 2, lanes: WARP, min_blocks: 0, aligned: false }
 }
 
 #[test]
@@ -20,19 +20,19 @@ fn refusals_name_the_limit() {
     let mut text = String::new();
     let options = |sample| Options::new(sample, Boundary::Zero, Direction::Forward);
     let usual = small(Scalar::I32);
-    let mut refuse = |scheme: &Scheme, sample: Scalar, shape: Shape| {
+    let mut refuse = |scheme: &Scheme, sample: Scalar, shape: TileShape| {
         let error = fit(scheme, options(sample), shape).expect_err("a limit");
         text += &format!("{error}\n");
     };
     refuse(&short, Scalar::F32, usual);
-    refuse(&short, Scalar::I32, Shape { columns: 8, ..usual });
-    refuse(&short, Scalar::I32, Shape { columns: 1, ..usual });
-    refuse(&short, Scalar::I32, Shape { rows: 0, ..usual });
-    refuse(&short, Scalar::I32, Shape { rows: 7, ..usual });
-    refuse(&short, Scalar::I32, Shape { pairs: 0, ..usual });
-    refuse(&short, Scalar::I32, Shape { rows: 1000, pairs: 2, ..usual });
-    refuse(&short, Scalar::I32, Shape { rows: 200, pairs: 100, ..usual });
-    refuse(&short, Scalar::I32, Shape { warps: 0, ..usual });
+    refuse(&short, Scalar::I32, TileShape { columns: 8, ..usual });
+    refuse(&short, Scalar::I32, TileShape { columns: 1, ..usual });
+    refuse(&short, Scalar::I32, TileShape { rows: 0, ..usual });
+    refuse(&short, Scalar::I32, TileShape { rows: 7, ..usual });
+    refuse(&short, Scalar::I32, TileShape { pairs: 0, ..usual });
+    refuse(&short, Scalar::I32, TileShape { rows: 1000, pairs: 2, ..usual });
+    refuse(&short, Scalar::I32, TileShape { rows: 200, pairs: 100, ..usual });
+    refuse(&short, Scalar::I32, TileShape { warps: 0, ..usual });
     for scheme in [&far, &long] {
         refuse(scheme, Scalar::I32, usual);
     }
@@ -47,9 +47,9 @@ fn proposals() {
         for &sample in types(&scheme) {
             for direction in [Direction::Forward, Direction::Inverse] {
                 let options = Options::new(sample, Boundary::WholeSymmetric, direction);
-                for shape in Shape::proposed(&scheme, options).expect("a tile") {
+                for shape in TileShape::proposed(&scheme, options).expect("a tile") {
                     let block = fit(&scheme, options, shape).expect("it was proposed");
-                    let Shape { columns, rows, pairs, warps, .. } = shape;
+                    let TileShape { columns, rows, pairs, warps, .. } = shape;
                     text += &format!(
                         "{} {} {}: {columns} columns a lane, {rows} rows, {pairs} pairs a thread, {warps} warps: \
                          {} x {}, {:.2} read\n",
@@ -84,7 +84,7 @@ fn launches() {
     assert_eq!(tuning(64, 64).aligned, 3);
     assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
     assert_eq!(symmetric.accepts(&job(64, 12 * 65535)), Ok(()));
-    let shape = Shape { aligned: true, ..small(Scalar::I32) };
+    let shape = TileShape { aligned: true, ..small(Scalar::I32) };
     let aligned = fit(&legall53, options(Boundary::Edge), shape).expect("a tile");
     assert_eq!(aligned.accepts(&job(64, 64)), Ok(()));
     let mut text = String::new();

@@ -1,12 +1,12 @@
 //! Cost estimate of a `volume` launch.
 
-use super::Fit;
+use super::VolumeFit;
 use crate::machine::Machine;
-use crate::schedule::Direction;
 use crate::schedule::demand::{Demand, samples};
 use crate::schedule::level::Job;
+use lifting_dsl::Direction;
 
-impl Fit {
+impl VolumeFit {
     /// Time by instructions of the threads of consecutive blocks.
     pub(super) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
         let c = &machine.constants().volume;

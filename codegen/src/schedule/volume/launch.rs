@@ -1,6 +1,6 @@
 //! Launch checks of the `volume` schedule: legality, chunk length, alignment.
 
-use super::Fit;
+use super::VolumeFit;
 use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_SIDE, Planes, SIGNAL_ALIGNED};
 use crate::schedule::{Options, ScheduleError, Tiles};
 use lifting_dsl::Boundary;
@@ -19,7 +19,7 @@ fn pairs(planes: &Planes) -> i64 {
     (i64::from(planes.parity) + i64::from(planes.depth) + 1) / 2
 }
 
-impl Fit {
+impl VolumeFit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl Fit {
     /// Plane pairs that a block walks, chosen so that the last block ends earliest. Blocks at the end of the axis walk
     /// the shorter rest; they come last and fill the last wave.
     pub(super) fn plane_pairs(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
-        let (pairs, least) = (pairs(planes), Fit::least_chunk(job));
+        let (pairs, least) = (pairs(planes), VolumeFit::least_chunk(job));
         let lengths = (1..=LENGTHS).map(|part| ceil(pairs * part, LENGTHS) as i32).filter(|&chunk| chunk >= least);
         let time = |chunk: i32| self.duration(job, chunk, multiprocessors);
         lengths.min_by_key(|&chunk| (time(chunk), std::cmp::Reverse(chunk))).unwrap_or(pairs as i32)

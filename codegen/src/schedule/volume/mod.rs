@@ -38,20 +38,20 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use schedule::Schedule;
-pub use shape::Shape;
+pub use schedule::VolumeSchedule;
+pub use shape::VolumeShape;
 
 use super::level::{
     Across, Axis, Border, Cells, Column, Descent, Frame, Held, Lanes, PHASES, Params, Row, RowAlignment, cell_of,
     check_columns, is_local, useful_lanes,
 };
 use super::shape::{check_range, unfit};
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::window::Halo;
-use lifting_dsl::{Boundary, Phase, Scheme};
+use lifting_dsl::{Boundary, Direction, Phase, Scheme};
 use planes::Ahead;
 
 /// 32-bit registers of all threads of a block.
@@ -63,9 +63,9 @@ const AROUND: [i64; 2] = [42, 56];
 
 /// A scheme fitted to a volume: all that is derived before code is written.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct VolumeFit {
     options: Options,
-    shape: Shape,
+    shape: VolumeShape,
     arith: Arithmetic,
     /// Border rule along rows and columns.
     border: Border,
@@ -89,7 +89,7 @@ pub struct Fit {
 /// # Errors
 /// If the sample type is not in the scheme's domain, or the border rule needs symmetric steps. If the shape does not
 /// suit the samples, a thread has more samples than registers, or the tile is all halo or exceeds shared memory.
-pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: VolumeShape) -> Result<VolumeFit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("volume", scheme);
     let (c, warps, pairs) = (i64::from(shape.columns), i64::from(shape.warps), i64::from(shape.pairs));
@@ -136,15 +136,15 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     }
     // Unaligned rows leave no registers for turns if samples are converted too.
     let turns = shape.aligned || options.sample.bytes() == arith.work.bytes();
-    let plan = Fit { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns };
-    let plan = if plan.bytes() > MAX_SHARED as i64 { Fit { turns: false, ..plan } } else { plan };
+    let plan = VolumeFit { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns };
+    let plan = if plan.bytes() > MAX_SHARED as i64 { VolumeFit { turns: false, ..plan } } else { plan };
     if plan.bytes() > MAX_SHARED as i64 {
         return Err(refuse("bytes of shared memory for a tile", plan.bytes(), MAX_SHARED as i64));
     }
     Ok(plan)
 }
 
-impl Fit {
+impl VolumeFit {
     /// Columns of a tile without its halo.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -173,7 +173,7 @@ impl Fit {
 
     /// Sample pairs that a thread lifts along all axes for each pair of planes, halo included.
     pub fn pairs_a_step(&self) -> f64 {
-        let Shape { columns, pairs, warps, .. } = self.shape;
+        let VolumeShape { columns, pairs, warps, .. } = self.shape;
         let sides = self.halo.pairs() as f64;
         let (columns, pairs, held) = (f64::from(columns), f64::from(pairs), f64::from(self.held_pairs()));
         let loads = 2.0 * columns * held / f64::from(warps);
@@ -240,7 +240,7 @@ impl Fit {
 /// State shared by all parts of the kernel.
 struct Walk<'a> {
     frame: Frame<'a>,
-    plan: &'a Fit,
+    plan: &'a VolumeFit,
     cells: Vec<Cells>,
     /// The volume, as a thread's delay line holds it.
     deep: Held,
@@ -363,7 +363,7 @@ impl Walk<'_> {
 }
 
 /// Writes the kernel of a fit.
-fn write(plan: &Fit, scheme: &Scheme) -> Kernel {
+fn write(plan: &VolumeFit, scheme: &Scheme) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let name = options.kernel_name(scheme, &shape.takes().kernel("volume"));
     let mut builder = Builder::new(name);

@@ -3,9 +3,8 @@
 use super::Walk;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, LocalId, Place, Scalar};
-use crate::schedule::Direction;
 use crate::schedule::level::{Border, Form, PHASES, Row, Source, scaled, vectors_or_served, word};
-use lifting_dsl::Phase;
+use lifting_dsl::{Direction, Phase};
 
 /// A round of loads: row pairs that the warps of a block load at once, one each.
 pub struct Round {

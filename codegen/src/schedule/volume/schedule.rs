@@ -1,39 +1,39 @@
 //! The `volume` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Fit, Shape, fit, write};
+use super::{VolumeFit, VolumeShape, fit, write};
 use crate::ir::Kernel;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::{Job, Order, RowAlignment};
-use crate::schedule::{self, Direction, Extent, Field, Options, ScheduleError, Specimen, Tiles};
-use lifting_dsl::Scheme;
+use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen, Tiles};
+use lifting_dsl::{Direction, Scheme};
 use std::fmt;
 use std::sync::Arc;
 
 /// All three axes at once: tiles of planes walk along the third.
-pub struct Schedule;
+pub struct VolumeSchedule;
 
 /// The fields of a shape.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("pairs", 1, 64), Field::WARPS, Field::CHUNK];
 
-impl Shape {
+impl VolumeShape {
     /// The kernel's shape for rows of an alignment. Whole rows select whole-sector stores.
-    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
+    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> VolumeShape {
         let [columns, pairs, warps] = shape.values();
         let (aligned, whole_sectors) = (rows.is_aligned(), rows == RowAlignment::Whole);
-        Shape { columns, pairs, warps, min_blocks: 0, aligned, whole_sectors }
+        VolumeShape { columns, pairs, warps, min_blocks: 0, aligned, whole_sectors }
     }
 }
 
 /// The generic shape that plans hold, with chunk lengths left to the device.
-impl From<Shape> for schedule::Shape {
-    fn from(shape: Shape) -> schedule::Shape {
-        let Shape { columns, pairs, warps, .. } = shape;
-        schedule::Shape::new(&Schedule, &[columns, pairs, warps, 0])
+impl From<VolumeShape> for schedule::Shape {
+    fn from(shape: VolumeShape) -> schedule::Shape {
+        let VolumeShape { columns, pairs, warps, .. } = shape;
+        schedule::Shape::new(&VolumeSchedule, &[columns, pairs, warps, 0])
     }
 }
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for VolumeSchedule {
     fn name(&self) -> &'static str {
         "volume"
     }
@@ -68,7 +68,7 @@ impl schedule::Schedule for Schedule {
         rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
         shape.check_lanes()?;
-        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+        Ok(Arc::new(fit(scheme, options, VolumeShape::of_any(shape, rows))?))
     }
 
     fn proposed(
@@ -78,19 +78,19 @@ impl schedule::Schedule for Schedule {
         _job: &Job,
         _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
-        Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+        Ok(VolumeShape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
 
     /// Specimens of each shape: aligned rows with and without whole sectors, and unaligned rows.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
         let forward = options.direction == Direction::Forward;
-        let of_shape = |shape: Shape| {
+        let of_shape = |shape: VolumeShape| {
             let suffix = format!("_{}x{}x{}", shape.columns, shape.pairs, shape.warps);
-            let rows = schedule::Schedule::alignments(self).iter().copied();
+            let rows = schedule::LaunchSchedule::alignments(self).iter().copied();
             let rows = rows.filter(move |&rows| forward || rows != RowAlignment::Whole);
             rows.map(move |rows| Specimen { shape: shape.into(), rows, suffix: suffix.clone() })
         };
-        Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
+        Ok(VolumeShape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
     /// Tiles of few rows, with the smallest and the largest lane width.
@@ -101,12 +101,12 @@ impl schedule::Schedule for Schedule {
             4 => (2, 4),
             _ => (2, 8),
         };
-        let small = Shape { columns, pairs: 1, warps, min_blocks: 0, aligned: false, whole_sectors: false };
-        [small, Shape { columns: 16 / bytes, warps: 8, ..small }].map(schedule::Shape::from).into()
+        let small = VolumeShape { columns, pairs: 1, warps, min_blocks: 0, aligned: false, whole_sectors: false };
+        [small, VolumeShape { columns: 16 / bytes, warps: 8, ..small }].map(schedule::Shape::from).into()
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
-        Ok(Shape::proposed(scheme, options)?[0].into())
+        Ok(VolumeShape::proposed(scheme, options)?[0].into())
     }
 
     fn refined(&self, fastest: schedule::Shape) -> Vec<schedule::Shape> {
@@ -114,7 +114,7 @@ impl schedule::Schedule for Schedule {
     }
 }
 
-impl schedule::Fit for Fit {
+impl schedule::Fit for VolumeFit {
     /// [`RowAlignment::Whole`] selects whole-sector stores of bands.
     fn alignment(&self) -> RowAlignment {
         self.shape.takes()
@@ -137,7 +137,7 @@ impl schedule::Fit for Fit {
     }
 
     fn least_chunk(&self, job: &Job) -> i32 {
-        Fit::least_chunk(job)
+        VolumeFit::least_chunk(job)
     }
 
     fn tiles(&self) -> Option<Tiles> {

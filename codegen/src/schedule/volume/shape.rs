@@ -7,7 +7,7 @@ use lifting_dsl::Scheme;
 
 /// Shape of a tile and of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct VolumeShape {
     /// Columns a lane along rows: a power of two, at least 2 columns and at most 16 bytes.
     pub columns: u32,
     /// Row pairs of results that a thread lifts along columns. A tile has `pairs · warps / columns` of them.
@@ -31,7 +31,7 @@ const COLUMNS: u32 = 4;
 /// largest tile they hold.
 const CANDIDATES: [(u32, u32); 5] = [(3, 16), (2, 16), (1, 16), (2, 8), (1, 8)];
 
-impl Shape {
+impl VolumeShape {
     /// Row alignment the kernel requires.
     pub(super) fn takes(self) -> RowAlignment {
         match (self.aligned, self.whole_sectors) {
@@ -45,10 +45,10 @@ impl Shape {
     ///
     /// # Errors
     /// If no shape holds the scheme: the reason against the largest.
-    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<VolumeShape>, ScheduleError> {
         let columns = (16 / options.sample.bytes() as u32).min(COLUMNS);
         let shape =
-            |(pairs, warps)| Shape { columns, pairs, warps, min_blocks: 0, aligned: false, whole_sectors: false };
+            |(pairs, warps)| VolumeShape { columns, pairs, warps, min_blocks: 0, aligned: false, whole_sectors: false };
         let mut made = CANDIDATES.map(shape).into_iter().map(|shape| fit(scheme, options, shape).map(|_| shape));
         let first = made.next().expect("there are candidates");
         let found = first.or_else(|e| made.find_map(Result::ok).ok_or(e));

@@ -7,13 +7,13 @@ use crate::schedule::level::{Array, Job, Planes};
 use crate::testing::wavelets;
 
 /// A small tile shape: small volumes then have several tiles.
-fn small(options: Options) -> Shape {
+fn small(options: Options) -> VolumeShape {
     let (columns, warps) = match options.sample.bytes() {
         2 => (4, 8),
         4 => (2, 4),
         _ => (2, 8),
     };
-    Shape { columns, pairs: 1, warps, min_blocks: 0, aligned: false, whole_sectors: false }
+    VolumeShape { columns, pairs: 1, warps, min_blocks: 0, aligned: false, whole_sectors: false }
 }
 
 /// A batch of volumes of 4-byte samples with aligned rows.
@@ -40,8 +40,8 @@ fn refusals_name_the_limit() {
     );
     let mut text = String::new();
     let schemes = compiled.expect("it compiles").schemes;
-    let usual = Shape { columns: 4, pairs: 3, warps: 8, min_blocks: 0, aligned: false, whole_sectors: false };
-    let mut refuse = |scheme: &Scheme, sample: Scalar, boundary: Boundary, shape: Shape| {
+    let usual = VolumeShape { columns: 4, pairs: 3, warps: 8, min_blocks: 0, aligned: false, whole_sectors: false };
+    let mut refuse = |scheme: &Scheme, sample: Scalar, boundary: Boundary, shape: VolumeShape| {
         let options = Options::new(sample, boundary, Direction::Forward);
         let error = fit(scheme, options, shape).expect_err("a limit");
         text += &format!("{error}\n");
@@ -49,20 +49,20 @@ fn refusals_name_the_limit() {
     let [short, lopsided, far, scaled] = &schemes[..] else { panic!("four wavelets") };
     refuse(short, Scalar::F32, Boundary::Zero, usual);
     for shape in [
-        Shape { columns: 8, ..usual },
-        Shape { columns: 1, ..usual },
-        Shape { pairs: 0, ..usual },
-        Shape { warps: 0, ..usual },
-        Shape { warps: 6, ..usual },
-        Shape { pairs: 20, ..usual },
+        VolumeShape { columns: 8, ..usual },
+        VolumeShape { columns: 1, ..usual },
+        VolumeShape { pairs: 0, ..usual },
+        VolumeShape { warps: 0, ..usual },
+        VolumeShape { warps: 6, ..usual },
+        VolumeShape { pairs: 20, ..usual },
     ] {
         refuse(short, Scalar::I32, Boundary::Zero, shape);
     }
     refuse(lopsided, Scalar::I32, Boundary::WholeSymmetric, usual);
     refuse(far, Scalar::I32, Boundary::Zero, usual);
     refuse(scaled, Scalar::F32, Boundary::Edge, usual);
-    refuse(scaled, Scalar::F32, Boundary::WholeSymmetric, Shape { whole_sectors: true, ..usual });
-    refuse(short, Scalar::I64, Boundary::Zero, Shape { columns: 2, pairs: 6, warps: 16, ..usual });
+    refuse(scaled, Scalar::F32, Boundary::WholeSymmetric, VolumeShape { whole_sectors: true, ..usual });
+    refuse(short, Scalar::I64, Boundary::Zero, VolumeShape { columns: 2, pairs: 6, warps: 16, ..usual });
     insta::assert_snapshot!(text);
 }
 
@@ -72,7 +72,7 @@ fn launches() {
     let [_, legall53, cdf97] = wavelets();
     let options = |sample, boundary| Options::new(sample, boundary, Direction::Forward);
     let block = |boundary, aligned| {
-        let shape = Shape { aligned, ..small(options(Scalar::I32, boundary)) };
+        let shape = VolumeShape { aligned, ..small(options(Scalar::I32, boundary)) };
         fit(&legall53, options(Scalar::I32, boundary), shape).expect("a tile")
     };
     let whole = job([64; 3], 1);
@@ -86,7 +86,7 @@ fn launches() {
     let sectors = fit(
         &legall53,
         options(Scalar::I32, Boundary::Periodic),
-        Shape { aligned: true, whole_sectors: true, columns: 4, pairs: 1, warps: 8, min_blocks: 0 },
+        VolumeShape { aligned: true, whole_sectors: true, columns: 4, pairs: 1, warps: 8, min_blocks: 0 },
     )
     .expect("a tile");
     let mut text = String::new();
@@ -118,7 +118,7 @@ fn launches() {
     assert_eq!(sectors.accepts(&job([8, 8, 512], 1)), Ok(()));
     // The chosen chunks make the last block end earliest.
     let options = options(Scalar::F32, Boundary::WholeSymmetric);
-    let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
+    let shape = VolumeShape::proposed(&cdf97, options).expect("a tile")[0];
     let block = fit(&cdf97, options, shape).expect("a tile");
     let chunk = |side| block.chunk(&job([side; 3], 1), &Machine::default());
     insta::assert_snapshot!(format!("{:?}", [64, 128, 256, 512].map(chunk)));
@@ -130,7 +130,7 @@ fn launches() {
 fn durations() {
     let [.., cdf97] = wavelets();
     let options = Options::new(Scalar::F32, Boundary::WholeSymmetric, Direction::Inverse);
-    let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
+    let shape = VolumeShape::proposed(&cdf97, options).expect("a tile")[0];
     let block = fit(&cdf97, options, shape).expect("a tile");
     for (sides, batch, multiprocessors) in
         [([512, 512, 512], 1, 132), ([480, 400, 300], 1, 108), ([64, 64, 64], 7, 132), ([201, 30, 40], 2, 5)]

@@ -1,14 +1,13 @@
 //! Warp kernel: loads a warp's block (`load`), lifts it along both axes and stores it (`store`).
 
-use super::Fit;
+use super::WarpFit;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, Scalar};
-use crate::schedule::Direction;
 use crate::schedule::level::{Across, Form, Frame, Lanes, Order, PHASES, Params, Row, RowAlignment, Runs, Sink, Slab};
-use lifting_dsl::Scheme;
+use lifting_dsl::{Direction, Scheme};
 
 /// Writes the kernel of a fit.
-pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
+pub fn write(plan: &WarpFit, scheme: &Scheme, order: Order) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let mut builder = Builder::new(options.kernel_name(scheme, &shape.takes.kernel("warp")));
     let b = &mut builder;
@@ -57,7 +56,7 @@ pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
 pub struct Tile<'a> {
     pub frame: &'a Frame<'a>,
     pub slab: Slab<'a>,
-    pub plan: &'a Fit,
+    pub plan: &'a WarpFit,
 }
 
 impl Tile<'_> {

@@ -1,12 +1,12 @@
 //! Cost estimate of a `warp` launch.
 
-use super::Fit;
+use super::WarpFit;
 use crate::machine::Machine;
-use crate::schedule::Direction;
 use crate::schedule::demand::{Demand, beyond, idle, warps};
 use crate::schedule::level::{Job, RowAlignment};
+use lifting_dsl::Direction;
 
-impl Fit {
+impl WarpFit {
     pub(in crate::schedule) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
         let c = &machine.constants().warp;
         let (operations, inverse) = (self.axis.operations(), usize::from(self.options.direction == Direction::Inverse));

@@ -1,13 +1,13 @@
 //! Launch checks of the `warp` schedule: legality, block count, alignment.
 
-use super::Fit;
+use super::WarpFit;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::{Job, RowAlignment, Runs};
 
 /// Maximum grid size in y.
 const MAX_BLOCKS: i64 = 65535;
 
-impl Fit {
+impl WarpFit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors

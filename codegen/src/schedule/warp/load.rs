@@ -3,9 +3,8 @@
 use super::block::Tile;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place, Scalar};
-use crate::schedule::Direction;
 use crate::schedule::level::{Border, Form, PHASES, Row, RowAlignment, Runs, Sink, Source, served_column};
-use lifting_dsl::Boundary;
+use lifting_dsl::{Boundary, Direction};
 
 /// Name and effect of the part that requests a row near a border.
 const REQUEST_ROW: (&str, &str) = ("request_row", "Requests the vector that the border rule finds for a row.");

@@ -38,17 +38,17 @@ mod tests;
 
 pub use super::level::RowAlignment;
 use block::write;
-pub use schedule::Schedule;
-pub use shape::Shape;
+pub use schedule::WarpSchedule;
+pub use shape::WarpShape;
 
 use super::level::{Axis, Border, Held, Params, check_columns, check_warps, is_symmetric};
 use super::pass::taps;
 use super::shape::unfit;
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::Scalar;
 use crate::window::Halo;
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Direction, Scheme};
 
 /// Maximum registers for a thread's samples. Addresses and arithmetic take up to 130 more; a thread has 255.
 const MAX_REGISTERS: i64 = 104;
@@ -77,9 +77,9 @@ const UNEVEN: i64 = 56;
 
 /// A scheme fitted to a block shape: all that is derived before code is written.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct WarpFit {
     options: Options,
-    shape: Shape,
+    shape: WarpShape,
     arith: Arithmetic,
     border: Border,
     axis: Axis,
@@ -101,7 +101,7 @@ pub struct Fit {
 /// # Errors
 /// If the sample type is not in the scheme's domain, if the shape does not suit the samples, if it has more samples
 /// than registers, or if it is all halo.
-pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: WarpShape) -> Result<WarpFit, ScheduleError> {
     fit_within(scheme, options, shape, ("warp", MAX_REGISTERS))
 }
 
@@ -112,9 +112,9 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
 pub fn fit_within(
     scheme: &Scheme,
     options: Options,
-    shape: Shape,
+    shape: WarpShape,
     (schedule, most): (&'static str, i64),
-) -> Result<Fit, ScheduleError> {
+) -> Result<WarpFit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit(schedule, scheme);
     let (c, rows) = (i64::from(shape.columns), i64::from(shape.rows));
@@ -145,14 +145,14 @@ pub fn fit_within(
     let [left, right] = beside([gives, has]);
     let (lanes, sector) = (32 - left - right, sector_lanes(options, c));
     // Sectors stay whole if that costs no more lanes than the kernel for all rows loses.
-    let of_any = || beside(Shape { takes: RowAlignment::Any, ..shape }.shifts(options.direction));
+    let of_any = || beside(WarpShape { takes: RowAlignment::Any, ..shape }.shifts(options.direction));
     let is_free = || lanes / sector * sector >= 32 - of_any().iter().sum::<i64>();
     let unit = if shape.whole_sectors || parts_cost(shape.takes, options) && is_free() { sector } else { 1 };
     let useful = lanes / unit * unit;
     if useful < unit {
         return Err(refuse("lanes of a block's halo", left + right, 32 - unit));
     }
-    Ok(Fit { options, shape, arith, border, axis, halo, left, useful, pairs, gives, has })
+    Ok(WarpFit { options, shape, arith, border, axis, halo, left, useful, pairs, gives, has })
 }
 
 /// Whether samples can be packed.
@@ -160,7 +160,7 @@ pub fn fit_within(
 /// # Errors
 /// The reason against it.
 fn check_pairs(
-    shape: Shape,
+    shape: WarpShape,
     options: Options,
     (axis, border, halo): (&Axis, Border, &Halo),
 ) -> Result<(), ScheduleError> {
@@ -204,10 +204,10 @@ fn sector_lanes(options: Options, columns: i64) -> i64 {
     (32 / (stored * options.sample.bytes() as i64)).max(1)
 }
 
-impl Fit {
+impl WarpFit {
     /// This block shape for a kernel without lifting steps.
-    pub fn without_steps(&self) -> Fit {
-        Fit { axis: Axis { first: Vec::new(), actions: Vec::new(), last: Vec::new() }, ..self.clone() }
+    pub fn without_steps(&self) -> WarpFit {
+        WarpFit { axis: Axis { first: Vec::new(), actions: Vec::new(), last: Vec::new() }, ..self.clone() }
     }
 
     /// Columns of a block without its halo.
@@ -286,7 +286,7 @@ impl Fit {
 
     /// The image, as lanes hold its columns.
     fn held(&self, params: &Params) -> Held {
-        let Fit { options, arith, border, shape, .. } = *self;
+        let WarpFit { options, arith, border, shape, .. } = *self;
         let held = params.held(options, arith, border, shape.columns, shape.is_even());
         if shape.is_even() { held.at_even_positions() } else { held }
     }

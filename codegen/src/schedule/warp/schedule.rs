@@ -1,6 +1,6 @@
 //! The `warp` schedule's [`schedule::Schedule`] implementation.
 
-use super::{Fit, Shape, fit, write};
+use super::{WarpFit, WarpShape, fit, write};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Warps hold whole blocks in registers, halo included.
-pub struct Schedule;
+pub struct WarpSchedule;
 
 /// Warps a block that tuning measures.
 const TRIED: [u32; 4] = [1, 2, 4, 8];
@@ -20,24 +20,24 @@ const TRIED: [u32; 4] = [1, 2, 4, 8];
 const FIELDS: &[Field] =
     &[Field::COLUMNS, Field::new("rows", 2, 512), Field::WARPS, Field::flag("whole_sectors"), Field::flag("packed")];
 
-impl Shape {
+impl WarpShape {
     /// The kernel's shape for rows of an alignment.
-    fn of_any(shape: schedule::Shape, takes: RowAlignment) -> Shape {
+    fn of_any(shape: schedule::Shape, takes: RowAlignment) -> WarpShape {
         let [columns, rows, warps, whole_sectors, packed] = shape.values();
         let [whole_sectors, packed] = [whole_sectors, packed].map(|flag| flag != 0);
-        Shape { columns, rows, warps, min_blocks: 0, whole_sectors, packed, takes }
+        WarpShape { columns, rows, warps, min_blocks: 0, whole_sectors, packed, takes }
     }
 }
 
 /// The generic shape that plans hold.
-impl From<Shape> for schedule::Shape {
-    fn from(shape: Shape) -> schedule::Shape {
-        let Shape { columns, rows, warps, whole_sectors, packed, .. } = shape;
-        schedule::Shape::new(&Schedule, &[columns, rows, warps, whole_sectors.into(), packed.into()])
+impl From<WarpShape> for schedule::Shape {
+    fn from(shape: WarpShape) -> schedule::Shape {
+        let WarpShape { columns, rows, warps, whole_sectors, packed, .. } = shape;
+        schedule::Shape::new(&WarpSchedule, &[columns, rows, warps, whole_sectors.into(), packed.into()])
     }
 }
 
-impl schedule::Schedule for Schedule {
+impl schedule::LaunchSchedule for WarpSchedule {
     fn name(&self) -> &'static str {
         "warp"
     }
@@ -55,7 +55,8 @@ impl schedule::Schedule for Schedule {
     }
 
     fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shape { columns, rows, warps, whole_sectors, packed, .. } = Shape::of_any(*shape, RowAlignment::Any);
+        let WarpShape { columns, rows, warps, whole_sectors, packed, .. } =
+            WarpShape::of_any(*shape, RowAlignment::Any);
         let stores = if whole_sectors { ", whole sectors" } else { "" };
         let pairs = if packed { ", in pairs" } else { "" };
         write!(f, "warp, {columns} columns a lane{pairs}, {rows} rows, {warps} warps{stores}")
@@ -73,7 +74,7 @@ impl schedule::Schedule for Schedule {
         rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
         shape.check_lanes()?;
-        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+        Ok(Arc::new(fit(scheme, options, WarpShape::of_any(shape, rows))?))
     }
 
     /// Packed shapes where possible. Unaligned rows add the taller shapes.
@@ -84,16 +85,16 @@ impl schedule::Schedule for Schedule {
         job: &Job,
         machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
-        let shapes = Shape::proposed(scheme, options)?;
+        let shapes = WarpShape::proposed(scheme, options)?;
         let (pairs, singles): (Vec<_>, Vec<_>) = shapes.into_iter().partition(|shape| shape.packed);
-        let rows_of = |shape: &Shape| {
+        let rows_of = |shape: &WarpShape| {
             let met = schedule::Shape::from(*shape).meet(scheme, options, job, machine);
             met.ok().map(|(fit, _)| fit.alignment())
         };
         let is_paired = singles.is_empty() || pairs.iter().any(|shape| rows_of(shape).is_some());
         let mut taken = if is_paired { pairs } else { singles };
         let samples = [job.width, job.height, job.batch].map(i64::from).iter().product();
-        let taller = |shape: &Shape| shape.for_rows_anywhere(scheme, options, (rows_of(shape)?, samples), machine);
+        let taller = |shape: &WarpShape| shape.for_rows_anywhere(scheme, options, (rows_of(shape)?, samples), machine);
         taken.extend(taken.iter().filter_map(taller).collect::<Vec<_>>());
         Ok(taken.into_iter().map(schedule::Shape::from).collect())
     }
@@ -101,9 +102,9 @@ impl schedule::Schedule for Schedule {
     /// One specimen of each shape for whole rows. Other alignments get the first shape that takes them and its taller
     /// form.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
-        let shapes = Shape::proposed(scheme, options)?;
+        let shapes = WarpShape::proposed(scheme, options)?;
         let of_rows = |takes: RowAlignment| {
-            let mut all = shapes.iter().map(|&shape| Shape { takes, ..shape });
+            let mut all = shapes.iter().map(|&shape| WarpShape { takes, ..shape });
             all.find(|&shape| fit(scheme, options, shape).is_ok())
         };
         let others = [RowAlignment::Aligned, RowAlignment::Image, RowAlignment::Any].into_iter().filter_map(of_rows);
@@ -113,8 +114,8 @@ impl schedule::Schedule for Schedule {
             anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, (shape.takes, i64::MAX), &machine));
         // Samples are packed where they can be.
         let whole = shapes.iter().filter(|shape| shape.packed == shapes[0].packed);
-        let whole = whole.map(|&shape| Shape { takes: RowAlignment::Whole, ..shape });
-        let specimen = |shape: Shape| {
+        let whole = whole.map(|&shape| WarpShape { takes: RowAlignment::Whole, ..shape });
+        let specimen = |shape: WarpShape| {
             let pairs = if shape.packed { "p" } else { "" };
             let suffix = format!("_{}x{}{pairs}", shape.columns, shape.rows);
             Specimen { shape: shape.into(), rows: shape.takes, suffix }
@@ -126,26 +127,26 @@ impl schedule::Schedule for Schedule {
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let bytes = options.sample.bytes() as u32;
         let columns = if bytes == 2 { 4 } else { 2 };
-        let small = Shape { columns, rows: 16, warps: 2, whole_sectors: bytes == 8, ..Shape::paper() };
+        let small = WarpShape { columns, rows: 16, warps: 2, whole_sectors: bytes == 8, ..WarpShape::paper() };
         // Registers hold 12 rows of 8 columns.
         let rows = |columns: u32| if columns == 8 { 12 } else { 20 };
         let others = [2, 4, 8].into_iter().filter(|columns| columns * bytes <= 16);
-        let others = others.map(|columns| Shape { columns, rows: rows(columns), warps: 1, ..Shape::paper() });
+        let others = others.map(|columns| WarpShape { columns, rows: rows(columns), warps: 1, ..WarpShape::paper() });
         std::iter::once(small).chain(others).map(schedule::Shape::from).collect()
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
-        Shape::of(scheme, options).map(schedule::Shape::from)
+        WarpShape::of(scheme, options).map(schedule::Shape::from)
     }
 
     /// The considered shapes and the paper's.
     fn trials(&self, considered: &[schedule::Shape], _sample: Scalar) -> Vec<schedule::Shape> {
-        let shapes = considered.iter().copied().chain([Shape::paper().into()]);
+        let shapes = considered.iter().copied().chain([WarpShape::paper().into()]);
         shapes.flat_map(|shape| TRIED.map(|warps| shape.with(Field::WARPS.name, warps))).collect()
     }
 }
 
-impl schedule::Fit for Fit {
+impl schedule::Fit for WarpFit {
     fn alignment(&self) -> RowAlignment {
         self.shape.takes
     }

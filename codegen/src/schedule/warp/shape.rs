@@ -25,13 +25,13 @@ use super::{Axis, LONG_HALO, MAX_PACKED, MAX_REGISTERS, SHORT_HALO, fit, words};
 use crate::ir::Scalar;
 use crate::machine::Machine;
 use crate::schedule::level::{Form, RowAlignment};
-use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
+use crate::schedule::{Arithmetic, Options, ScheduleError};
 use crate::window::Halo;
-use lifting_dsl::Scheme;
+use lifting_dsl::{Direction, Scheme};
 
 /// Shape of a block of samples and of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct WarpShape {
     /// Columns a lane: a power of two, at least 2 columns and at most 16 bytes.
     pub columns: u32,
     /// Rows, halo included; even.
@@ -49,7 +49,7 @@ pub struct Shape {
     pub takes: RowAlignment,
 }
 
-impl Shape {
+impl WarpShape {
     /// Whether the kernel requires the first column and row at even positions.
     pub(super) fn is_even(self) -> bool {
         self.takes != RowAlignment::Any
@@ -81,10 +81,10 @@ impl Shape {
     }
 }
 
-impl Shape {
+impl WarpShape {
     /// The paper's shape: 64 × 20 samples. The 5/3 stores 60 of the columns, the 9/7 stores 56.
-    pub fn paper() -> Shape {
-        Shape {
+    pub fn paper() -> WarpShape {
+        WarpShape {
             columns: 2,
             rows: 20,
             warps: 4,
@@ -100,8 +100,8 @@ impl Shape {
     ///
     /// # Errors
     /// If no shape holds the scheme: the reason against the widest.
-    pub fn of(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
-        let shapes = Shape::proposed(scheme, options)?;
+    pub fn of(scheme: &Scheme, options: Options) -> Result<WarpShape, ScheduleError> {
+        let shapes = WarpShape::proposed(scheme, options)?;
         Ok(shapes.iter().find(|shape| !shape.packed).copied().unwrap_or(shapes[0]))
     }
 
@@ -110,9 +110,9 @@ impl Shape {
     ///
     /// # Errors
     /// As [`Shape::of`].
-    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
-        let pairs = if options.sample == Scalar::I16 { Shape::of_form(scheme, options, true).ok() } else { None };
-        match (pairs, Shape::of_form(scheme, options, false)) {
+    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<WarpShape>, ScheduleError> {
+        let pairs = if options.sample == Scalar::I16 { WarpShape::of_form(scheme, options, true).ok() } else { None };
+        match (pairs, WarpShape::of_form(scheme, options, false)) {
             (None, singles) => singles,
             (Some(pairs), singles) => Ok(pairs.into_iter().chain(singles.into_iter().flatten()).collect()),
         }
@@ -128,28 +128,28 @@ impl Shape {
         options: Options,
         (takes, samples): (RowAlignment, i64),
         machine: &Machine,
-    ) -> Option<Shape> {
+    ) -> Option<WarpShape> {
         let (bytes, least) = (options.sample.bytes(), &machine.constants().warp_steps);
         let (many, halos, taller) = match (self.packed, takes) {
             (true, RowAlignment::Image | RowAlignment::Any) => {
-                (least.paired_samples, 1..=SHORT_HALO, Shape { rows: self.rows + 4, ..self })
+                (least.paired_samples, 1..=SHORT_HALO, WarpShape { rows: self.rows + 4, ..self })
             }
             // With 128 registers a thread, 5 blocks of 3 warps are resident as well as 4 of 4.
             (false, RowAlignment::Any) if options.direction == Direction::Forward && bytes == 4 => {
-                (least.samples, SHORT_HALO + 1..=LONG_HALO, Shape { rows: self.rows + 2, warps: 3, ..self })
+                (least.samples, SHORT_HALO + 1..=LONG_HALO, WarpShape { rows: self.rows + 2, warps: 3, ..self })
             }
             _ => return None,
         };
         if self.columns as usize * bytes != 16 || samples < many {
             return None;
         }
-        let block = fit(scheme, options, Shape { takes, ..taller }).ok()?;
+        let block = fit(scheme, options, WarpShape { takes, ..taller }).ok()?;
         let is_suited = halos.contains(&block.halo.pairs()) && (self.packed || block.is_plain());
         is_suited.then_some(taller)
     }
 
     /// Shapes of packed samples only, or of unpacked samples only.
-    fn of_form(scheme: &Scheme, options: Options, packed: bool) -> Result<Vec<Shape>, ScheduleError> {
+    fn of_form(scheme: &Scheme, options: Options, packed: bool) -> Result<Vec<WarpShape>, ScheduleError> {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
         let bytes = options.sample.bytes() as i64;
         let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
@@ -160,17 +160,22 @@ impl Shape {
                 false => MAX_REGISTERS / words(arith.work),
             };
             let most = (samples / columns) & !1;
-            Shape { columns: columns as u32, rows: (2 * (sides + pairs)).min(most) as u32, packed, ..Shape::paper() }
+            WarpShape {
+                columns: columns as u32,
+                rows: (2 * (sides + pairs)).min(most) as u32,
+                packed,
+                ..WarpShape::paper()
+            }
         };
         // Whole rows admit the most shapes.
-        let whole = |shape: Shape| fit(scheme, options, Shape { takes: RowAlignment::Whole, ..shape });
+        let whole = |shape: WarpShape| fit(scheme, options, WarpShape { takes: RowAlignment::Whole, ..shape });
         // A lane loads 8 or 16 bytes of a row at a time.
         let large = [8, 4, 2].into_iter().filter(|&c| (8..=16).contains(&(c * bytes)));
         // Medium and small images.
         let narrow = (8 / bytes).max(2);
         let between = (options.sample == Scalar::I16).then_some((2 * sides + 1) / 3);
         let others = between.into_iter().chain([(sides + 2) / 4]).map(|pairs| shape(narrow, pairs.max(1)));
-        let (mut held, mut refusal): (Vec<(f64, Shape)>, _) = (Vec::new(), None);
+        let (mut held, mut refusal): (Vec<(f64, WarpShape)>, _) = (Vec::new(), None);
         for shape in large.map(|columns| shape(columns, sides + 1)) {
             match whole(shape) {
                 Ok(block) => held.push((block.reads(), shape)),
@@ -183,7 +188,7 @@ impl Shape {
         held.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         // Registers may leave next to no results for the widest shape.
         let most = held.first().map_or(f64::INFINITY, |(reads, _)| 1.5 * reads);
-        let mut shapes: Vec<Shape> = held.into_iter().filter(|(reads, _)| *reads <= most).map(|(_, s)| s).collect();
+        let mut shapes: Vec<WarpShape> = held.into_iter().filter(|(reads, _)| *reads <= most).map(|(_, s)| s).collect();
         for other in others {
             if !shapes.contains(&other) && whole(other).is_ok() {
                 shapes.push(other);

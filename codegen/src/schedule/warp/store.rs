@@ -3,11 +3,10 @@
 use super::block::Tile;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Scalar, Space};
-use crate::schedule::Direction;
 use crate::schedule::level::{
     PHASES, RowAlignment, Runs, Sink, store_band, store_band_at, store_signal, store_signal_at,
 };
-use lifting_dsl::Phase;
+use lifting_dsl::{Direction, Phase};
 
 impl Tile<'_> {
     pub fn store(&self, b: &mut Builder) {

@@ -13,26 +13,26 @@ fn refusals_name_the_limit() {
     let [short, _, long, far] = extremes();
     let mut text = String::new();
     let options = |sample| Options::new(sample, Boundary::Zero, Direction::Forward);
-    let usual = Shape::paper();
-    let mut refuse = |scheme: &Scheme, sample: Scalar, shape: Shape| {
+    let usual = WarpShape::paper();
+    let mut refuse = |scheme: &Scheme, sample: Scalar, shape: WarpShape| {
         let error = fit(scheme, options(sample), shape).expect_err("a limit");
         text += &format!("{error}\n");
     };
     refuse(&short, Scalar::F32, usual);
-    refuse(&short, Scalar::I32, Shape { columns: 8, ..usual });
-    refuse(&short, Scalar::I32, Shape { columns: 1, ..usual });
-    refuse(&short, Scalar::I32, Shape { rows: 0, ..usual });
-    refuse(&short, Scalar::I32, Shape { rows: 7, ..usual });
-    refuse(&short, Scalar::I32, Shape { rows: 1000, ..usual });
-    refuse(&short, Scalar::I32, Shape { warps: 0, ..usual });
+    refuse(&short, Scalar::I32, WarpShape { columns: 8, ..usual });
+    refuse(&short, Scalar::I32, WarpShape { columns: 1, ..usual });
+    refuse(&short, Scalar::I32, WarpShape { rows: 0, ..usual });
+    refuse(&short, Scalar::I32, WarpShape { rows: 7, ..usual });
+    refuse(&short, Scalar::I32, WarpShape { rows: 1000, ..usual });
+    refuse(&short, Scalar::I32, WarpShape { warps: 0, ..usual });
     refuse(&long, Scalar::I32, usual);
     for scheme in [&far, &long] {
-        text += &format!("{}\n", Shape::of(scheme, options(Scalar::I32)).expect_err("a limit"));
+        text += &format!("{}\n", WarpShape::of(scheme, options(Scalar::I32)).expect_err("a limit"));
     }
     insta::assert_snapshot!(text);
 }
 
-fn fused(scheme: &Scheme, options: Options, shape: Shape, geometry: &Geometry) -> f64 {
+fn fused(scheme: &Scheme, options: Options, shape: WarpShape, geometry: &Geometry) -> f64 {
     let block = fit(scheme, options, shape).expect("a block");
     let kernel = write(&block, scheme, Order::HorizontalFirst);
     let cost = cost::both_axes(geometry, options, &kernel, &block).expect("the kernel is sound");
@@ -48,7 +48,7 @@ fn the_papers_figures() {
     for (scheme, sample, [columns, rows], figure) in
         [(legall53, Scalar::I32, [60, 16], "2.33"), (cdf97, Scalar::F32, [56, 12], "2.90")]
     {
-        let shape = Shape { takes: RowAlignment::Whole, ..Shape::paper() };
+        let shape = WarpShape { takes: RowAlignment::Whole, ..WarpShape::paper() };
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options::new(sample, Boundary::WholeSymmetric, direction);
             let whole = Geometry::uniform(&[rows * 4, columns * 3], 1).expect("a geometry");
@@ -69,7 +69,7 @@ fn the_papers_figures() {
 fn launches() {
     let [_, legall53, _] = wavelets();
     let options = |boundary| Options::new(Scalar::I32, boundary, Direction::Forward);
-    let block = |boundary| fit(&legall53, options(boundary), Shape::paper()).expect("a block");
+    let block = |boundary| fit(&legall53, options(boundary), WarpShape::paper()).expect("a block");
     let job = |width: i32, height: i32| {
         let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };
         let bands = [array(width / 2); 4];
@@ -89,7 +89,7 @@ fn launches() {
          use another schedule"
     );
     let of_rows = |takes| {
-        let shape = Shape { takes, ..Shape::paper() };
+        let shape = WarpShape { takes, ..WarpShape::paper() };
         fit(&legall53, options(Boundary::Edge), shape).expect("a block")
     };
     let [whole, aligned] = [RowAlignment::Whole, RowAlignment::Aligned].map(of_rows);
@@ -105,7 +105,7 @@ fn launches() {
     ];
     let text: String = refused.map(|(block, job)| format!("{}\n", block.accepts(&job).unwrap_err())).concat();
     insta::assert_snapshot!("aligned_blocks_refuse_in_words", text);
-    let shift = fit(&wavelets()[2], Options { gain: true, ..options(Boundary::Edge) }, Shape::paper());
+    let shift = fit(&wavelets()[2], Options { gain: true, ..options(Boundary::Edge) }, WarpShape::paper());
     assert!(matches!(shift, Err(ScheduleError::Gain { .. })));
 }
 
@@ -118,8 +118,8 @@ fn proposed_shapes() {
         let scheme = &compiled(lifting_filters::find(name).expect("it is in the catalogue"));
         for &sample in types(scheme) {
             let options = Options::new(sample, scheme.boundary(), Direction::Forward);
-            for shape in Shape::proposed(scheme, options).expect("a shape") {
-                let block = fit(scheme, options, Shape { takes: RowAlignment::Whole, ..shape }).expect("a block");
+            for shape in WarpShape::proposed(scheme, options).expect("a shape") {
+                let block = fit(scheme, options, WarpShape { takes: RowAlignment::Whole, ..shape }).expect("a block");
                 text += &format!(
                     "{name} {}: {} columns a lane, {} rows; stores {} x {}, loads {:.2} a sample\n",
                     sample.name(),

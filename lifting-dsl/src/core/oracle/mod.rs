@@ -30,6 +30,7 @@ mod step;
 mod tests;
 
 use crate::core::adjoint;
+use crate::core::direction::Direction;
 use crate::core::geometry::{Geometry, GeometryError, Layout, split};
 use crate::core::sample::{Arithmetic, Sample, SampleType};
 use crate::core::scheme::{Boundary, Domain, Scheme, Step};
@@ -227,13 +228,6 @@ struct Workspace<T: Sample> {
     even: Vec<T::Work>,
     odd: Vec<T::Work>,
     zeros: Vec<T::Work>,
-}
-
-/// Analysis or synthesis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    Forward,
-    Inverse,
 }
 
 /// Samples of a block of neighbouring lines: sized for the L1 cache.

@@ -23,6 +23,7 @@ use super::Shared;
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::exec::{Joins, Workspace};
 use crate::threads;
+use lifting_dsl::Direction;
 use lifting_loops::Isa;
 
 use crate::sample::{CompiledStep, Sample};
@@ -57,7 +58,7 @@ pub(super) struct Program<T: Sample> {
     analysis: Vec<Level<T::Lane>>,
     synthesis: Vec<Level<T::Lane>>,
     /// Low and high bands of each level along columns and rows, and the parity of the first sample.
-    places: Vec<[Place; 2]>,
+    places: Vec<[AxisBands; 2]>,
     /// Axis along rows, and axis along columns.
     x: usize,
     y: Option<usize>,
@@ -77,18 +78,11 @@ pub(super) struct Program<T: Sample> {
 
 /// Bands of a level along one axis.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct AxisBands {
     transformed: bool,
     parity: usize,
     low: usize,
     length: usize,
-}
-
-/// Direction of execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Analysis,
-    Synthesis,
 }
 
 impl<T: Sample> Program<T> {
@@ -142,21 +136,21 @@ impl<T: Sample> Program<T> {
                 return None;
             }
             let place = |axis: Option<usize>| {
-                let Some(axis) = axis else { return Place { transformed: false, parity: 0, low: 1, length: 1 } };
+                let Some(axis) = axis else { return AxisBands { transformed: false, parity: 0, low: 1, length: 1 } };
                 let (n, parity) = (shape[axis], origins[axis].rem_euclid(2) as usize);
                 let low = (parity + n).div_ceil(2) - parity;
                 let transformed = axes.contains(&axis);
-                Place { transformed, parity, low: if transformed { low } else { n }, length: n }
+                AxisBands { transformed, parity, low: if transformed { low } else { n }, length: n }
             };
             let places = [place(y), place(Some(x))];
-            let lone_odd = |p: &Place| p.transformed && p.length == 1 && p.parity == 1;
+            let lone_odd = |p: &AxisBands| p.transformed && p.length == 1 && p.parity == 1;
             if problem.double_lone_odd && places.iter().any(lone_odd) {
                 return None;
             }
             let gain = problem.gain_shift;
             for analysis in [true, false] {
                 let steps = if analysis { &forward } else { &backward };
-                let axis = |place: &Place| match place.transformed {
+                let axis = |place: &AxisBands| match place.transformed {
                     true => Axis::new(steps, problem, place.length, place.parity).map(Some),
                     false => Some(None),
                 };
@@ -274,7 +268,7 @@ impl<T: Sample> Program<T> {
     /// overlap. `work` and `low` must have the sizes that this program asks for.
     pub unsafe fn run(
         &self,
-        way: Way,
+        way: Direction,
         top: usize,
         src: RawView<T>,
         dst: RawViewMut<T>,
@@ -283,7 +277,7 @@ impl<T: Sample> Program<T> {
     ) {
         let batch = Batch::new(&self.shape, self.x, self.y);
         let (src, dst) = ((src.ptr.cast_mut(), src.strides), (dst.ptr, dst.strides));
-        let ends = Shared(if way == Way::Analysis { (src, dst) } else { (dst, src) });
+        let ends = Shared(if way == Direction::Forward { (src, dst) } else { (dst, src) });
         let image = |index: usize| Image {
             data: self.plane(&batch, index, &ends.get().0),
             coefficients: Coefficients::Array(self.plane(&batch, index, &ends.get().1)),
@@ -301,7 +295,7 @@ impl<T: Sample> Program<T> {
     /// As for [`Program::run`], with `images` images.
     unsafe fn images(
         &self,
-        way: Way,
+        way: Direction,
         top: usize,
         images: usize,
         image: &(impl Fn(usize) -> Image<T> + Sync),
@@ -353,7 +347,7 @@ impl<T: Sample> Program<T> {
         }
         let places = &self.places[j];
         let at = |axis: usize, high: usize| {
-            let Place { transformed, parity, low, .. } = places[axis];
+            let AxisBands { transformed, parity, low, .. } = places[axis];
             match (transformed, interleaved) {
                 (false, _) => (0, strides[axis]),
                 (true, true) => (((parity + high) % 2) as isize * strides[axis], 2 * strides[axis]),
@@ -382,24 +376,32 @@ impl<T: Sample> Program<T> {
     }
 
     /// Views that level j reads and writes.
-    fn ends(&self, way: Way, j: usize, top: usize, image: &Image<T>, low: *mut T, whole: bool) -> (Grid<T>, Grid<T>) {
+    fn ends(
+        &self,
+        way: Direction,
+        j: usize,
+        top: usize,
+        image: &Image<T>,
+        low: *mut T,
+        whole: bool,
+    ) -> (Grid<T>, Grid<T>) {
         let samples = self.samples(j, top, image, low, whole);
         let mut bands = self.bands(j, image);
         if j + 1 < self.levels() {
             bands[0][0] = self.samples(j + 1, top, image, low, whole)[0][0];
         }
         match way {
-            Way::Analysis => (samples, bands),
-            Way::Synthesis => (bands, samples),
+            Direction::Forward => (samples, bands),
+            Direction::Inverse => (bands, samples),
         }
     }
 
     /// Options for the fused loop of level j, if it has one that can take these views.
-    fn fused(&self, way: Way, j: usize, top: usize, from: &Grid<T>, to: &Grid<T>) -> Option<Run> {
+    fn fused(&self, way: Direction, j: usize, top: usize, from: &Grid<T>, to: &Grid<T>) -> Option<Run> {
         let mut run = self.level(way, j).fused.as_ref()?.run(from, to)?;
-        let Place { length: rows, .. } = self.places[top][0];
+        let AxisBands { length: rows, .. } = self.places[top][0];
         let large = rows * self.places[top][1].length * size_of::<T>() >= LARGE;
-        let (analysis, first, last) = (way == Way::Analysis, j == top, j + 1 == self.levels());
+        let (analysis, first, last) = (way == Direction::Forward, j == top, j + 1 == self.levels());
         // Data for another level stays in cache.
         run.stream = [large && last, large && (analysis || first)];
         run.fetch = first || !analysis;
@@ -409,17 +411,17 @@ impl<T: Sample> Program<T> {
         Some(run)
     }
 
-    fn order(&self, way: Way, top: usize) -> impl Iterator<Item = usize> + Clone {
+    fn order(&self, way: Direction, top: usize) -> impl Iterator<Item = usize> + Clone {
         let last = self.levels();
-        (top..last).map(move |i| if way == Way::Analysis { i } else { last - 1 - (i - top) })
+        (top..last).map(move |i| if way == Direction::Forward { i } else { last - 1 - (i - top) })
     }
 
-    fn level(&self, way: Way, j: usize) -> &Level<T::Lane> {
-        if way == Way::Analysis { &self.analysis[j] } else { &self.synthesis[j] }
+    fn level(&self, way: Direction, j: usize) -> &Level<T::Lane> {
+        if way == Direction::Forward { &self.analysis[j] } else { &self.synthesis[j] }
     }
 
     /// Runs one image on one worker: rows pass through the levels.
-    unsafe fn image(&self, way: Way, top: usize, image: &Image<T>, work: &mut [T::Lane], low: &mut [T]) {
+    unsafe fn image(&self, way: Direction, top: usize, image: &Image<T>, work: &mut [T::Lane], low: &mut [T]) {
         let low = low.as_mut_ptr();
         let mut memory = self.memory(work);
         let mut state = [State::default(); MAX_LEVELS];
@@ -453,7 +455,7 @@ impl<T: Sample> Program<T> {
     }
 
     /// The last unfinished level whose next rows are ready.
-    fn next(&self, way: Way, top: usize, state: &[State; MAX_LEVELS]) -> Option<usize> {
+    fn next(&self, way: Direction, top: usize, state: &[State; MAX_LEVELS]) -> Option<usize> {
         let mut next = None;
         // The previous level that is not empty.
         let mut before: Option<usize> = None;
@@ -466,7 +468,7 @@ impl<T: Sample> Program<T> {
                 let (even, all) = self.level(way, b).left(state[b].front, state[b].run.as_ref());
                 let ready = state[b].front >= state[b].end;
                 // Analysis hands on its low band, synthesis all its results.
-                (ready, if way == Way::Analysis { even } else { all })
+                (ready, if way == Direction::Forward { even } else { all })
             });
             if state[j].front < state[j].end && can_go_on(level, &state[j], available) {
                 next = Some(j);
@@ -479,7 +481,7 @@ impl<T: Sample> Program<T> {
     /// Runs one image on all workers: level after level, in chunks.
     unsafe fn together(
         &self,
-        way: Way,
+        way: Direction,
         top: usize,
         image: &Image<T>,
         work: &mut [T::Lane],
@@ -555,7 +557,7 @@ impl<T: Sample> Joins<T> for Program<T> {
         };
         let Workspace { lines, low, .. } = workspace;
         // SAFETY: passed on from the caller.
-        unsafe { self.images(Way::Synthesis, 0, batch.count(), &image, lines, low) };
+        unsafe { self.images(Direction::Inverse, 0, batch.count(), &image, lines, low) };
     }
 }
 

@@ -7,11 +7,12 @@
 use super::axis::Axis;
 use super::fused::{self, Along, Fused};
 use super::level::Chunk;
-use super::{Batch, Coefficients, Image, LARGE, Plane, Program, Way};
+use super::{Batch, Coefficients, Image, LARGE, Plane, Program};
 use crate::cpu::Shared;
 use crate::data::{Dims, RawView, RawViewMut};
 use crate::sample::{CompiledStep, Sample};
 use crate::threads;
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_loops::Isa;
 use lifting_planner::Problem;
@@ -174,7 +175,7 @@ impl<T: Sample> Volume<T> {
     /// As for [`Program::run`].
     pub unsafe fn run(
         &self,
-        way: Way,
+        way: Direction,
         top: usize,
         src: RawView<T>,
         dst: RawViewMut<T>,
@@ -186,7 +187,7 @@ impl<T: Sample> Volume<T> {
         batch.lengths[z] = 1;
         let src = (src.ptr.cast_mut(), src.strides);
         let dst = (dst.ptr, dst.strides);
-        let (data, coefficients) = if way == Way::Analysis { (src, dst) } else { (dst, src) };
+        let (data, coefficients) = if way == Direction::Forward { (src, dst) } else { (dst, src) };
         for image in 0..batch.count() {
             let array = |(ptr, strides): (*mut T, Dims<isize>)| Array {
                 first: ptr.wrapping_offset(batch.offset(image, &strides)),
@@ -199,7 +200,7 @@ impl<T: Sample> Volume<T> {
 
     unsafe fn volume(
         &self,
-        way: Way,
+        way: Direction,
         top: usize,
         data: Array<T>,
         coefficients: Array<T>,
@@ -220,7 +221,7 @@ impl<T: Sample> Volume<T> {
         let last = self.levels.len();
         let large = self.levels[top].shape.iter().product::<usize>() * size_of::<T>() >= LARGE;
         for i in top..last {
-            let j = if way == Way::Analysis { i } else { last - 1 - (i - top) };
+            let j = if way == Direction::Forward { i } else { last - 1 - (i - top) };
             let level = &self.levels[j];
             let bands = Bands { all: coefficients, low: (j + 1 < last).then(|| samples(j + 1)) };
             let workers = if level.shape.iter().product::<usize>() < super::SMALL { 1 } else { self.threads };
@@ -247,14 +248,14 @@ impl<T: Sample> Level<T> {
     /// Runs the planes of a chunk.
     unsafe fn run(
         &self,
-        way: Way,
+        way: Direction,
         rows: (isize, isize),
         samples: Array<T>,
         bands: Bands<T>,
         large: bool,
         work: &mut [T::Lane],
     ) {
-        let analysis = way == Way::Analysis;
+        let analysis = way == Direction::Forward;
         let (axis, loops) = (&self.axis[!analysis as usize], &self.loops[!analysis as usize]);
         let chunk = Chunk { rows, blocks: (0, 1) };
         let [_, height, width] = self.shape;

@@ -58,16 +58,16 @@ fn items_each(items: usize, item_bytes: usize) -> Option<usize> {
 
 /// Transform of a plan or of a part of its batch.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
+pub(super) enum Operation {
     Forward,
     Inverse(u32),
 }
 
-impl Way {
+impl Operation {
     fn list(self, program: &Program) -> &List {
         match self {
-            Way::Forward => &program.forward,
-            Way::Inverse(level) => &program.inverse[level as usize],
+            Operation::Forward => &program.forward,
+            Operation::Inverse(level) => &program.inverse[level as usize],
         }
     }
 }
@@ -87,7 +87,12 @@ impl<T: Sample> CudaPlan<T> {
     ///
     /// # Safety
     /// The views must be valid, have the shapes of the transform, and not overlap.
-    pub(super) unsafe fn out_of_place(&self, way: Way, src: RawView<T>, dst: RawViewMut<T>) -> Result<(), PlanError> {
+    pub(super) unsafe fn out_of_place(
+        &self,
+        way: Operation,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+    ) -> Result<(), PlanError> {
         let made = self.host().parts.get_or_init(|| self.parts());
         let result = match made.as_ref().map_err(PlanError::clone)? {
             // SAFETY: passed on from the caller, here and below.
@@ -140,7 +145,7 @@ impl<T: Sample> CudaPlan<T> {
     unsafe fn in_parts(
         &self,
         parts: &Parts,
-        way: Way,
+        way: Operation,
         src: RawView<T>,
         result_shape: &[usize],
     ) -> Result<Vec<T>, PlanError> {

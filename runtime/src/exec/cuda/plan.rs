@@ -2,7 +2,7 @@
 
 use super::device::CudaDevice;
 use super::error::CudaError;
-use super::host::{Host, Way};
+use super::host::{Host, Operation};
 use super::launch::{Addresses, CudaGraph, Loaded};
 use crate::data::{RawView, RawViewMut, contiguous};
 use crate::error::PlanError;
@@ -11,7 +11,7 @@ use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice};
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 use lifting_planner::{Choice, List, Pass, Problem, Program, Tuning};
 use std::any::Any;
 use std::marker::PhantomData;
@@ -530,7 +530,7 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
 
     unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller, here and below.
-        unsafe { self.out_of_place(Way::Forward, src, dst) }
+        unsafe { self.out_of_place(Operation::Forward, src, dst) }
     }
 
     unsafe fn forward_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
@@ -563,7 +563,7 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
         _: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
         // SAFETY: as above.
-        unsafe { self.out_of_place(Way::Inverse(level), src, dst) }
+        unsafe { self.out_of_place(Operation::Inverse(level), src, dst) }
     }
 
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {

@@ -9,7 +9,7 @@ use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
 use lifting_codegen::back::Dialect;
 use lifting_codegen::ir::{ParamKind, Scalar};
-use lifting_codegen::schedule::Direction;
+use lifting_dsl::Direction;
 use lifting_planner::{Arg, Array, Choice, Launch, List, Pass, Problem, Program, Region, Tuning};
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::kernel::Kernel;
