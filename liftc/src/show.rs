@@ -243,6 +243,53 @@ fn ranges(scheme: &Scheme, levels: u32) -> Outcome<Vec<Range>> {
 }
 
 impl Report {
+    /// Tables of norms and of bits.
+    fn bands(&self) -> Vec<String> {
+        let mut lines =
+            vec![String::new(), "Bands, one axis; a band of several axes has the products".into(), String::new()];
+        lines.push(format!(
+            "{:>5}  {:>12}  {:>12}  {:>13}  {:>13}  {:>11}",
+            "band", "analysis L1", "analysis L2", "synthesis L1", "synthesis L2", "growth bits"
+        ));
+        let band = |name: String, b: &Band| {
+            format!(
+                "{name:>5}  {:>12.6}  {:>12.6}  {:>13.6}  {:>13.6}  {:>11}",
+                b.analysis_l1, b.analysis_l2, b.synthesis_l1, b.synthesis_l2, b.growth_bits
+            )
+        };
+        for l in &self.levels {
+            lines.push(band(format!("H{}", l.level), &l.high));
+            lines.push(band(format!("L{}", l.level), &l.low));
+        }
+        lines.extend([String::new(), "Norms of synthesis, two axes".into(), String::new()]);
+        lines.push(format!("{:>5}  {:>12}  {:>12}  {:>12}", "level", "LL", "HL and LH", "HH"));
+        for l in &self.levels {
+            let TwoAxes { ll, hl_and_lh, hh } = l.synthesis_l2_two_axes;
+            lines.push(format!("{:>5}  {ll:>12.6}  {hl_and_lh:>12.6}  {hh:>12.6}", l.level));
+        }
+        if !self.ranges.is_empty() {
+            let n = self.levels.len();
+            let heading = format!(
+                "Bits of coefficients, two axes, border rule {}; the narrowest type in which nothing wraps",
+                self.boundary
+            );
+            lines.extend([String::new(), heading, String::new()]);
+            let levels: String = (1..=n).map(|l| format!("{:>8}", format!("level {l}"))).collect();
+            lines.push(format!("{:<16}{levels}   type", "samples"));
+            for r in &self.ranges {
+                let kind = if r.signed { "signed" } else { "unsigned" };
+                let bits: String =
+                    r.low.iter().zip(&r.high).map(|(l, h)| format!("{:>8}", format!("{l} / {h}"))).collect();
+                lines.push(format!("{:<16}{bits}   {}", format!("{} {kind}", r.bits), r.sample.unwrap_or("none")));
+            }
+            lines.push(
+                "low / high bands, as signed numbers; wider inputs stay lossless: what wraps in analysis wraps back"
+                    .into(),
+            );
+        }
+        lines
+    }
+
     /// The wavelet in the language, followed by its properties as comments.
     fn text(&self, scheme: &Scheme) -> String {
         let mut lines: Vec<String> =
@@ -308,47 +355,7 @@ impl Report {
         let Operations { lifting, convolution } = self.operations;
         fact("operations", format!("{lifting} a sample and axis by lifting, {convolution} by convolution"));
 
-        lines.extend([String::new(), "Bands, one axis; a band of several axes has the products".into(), String::new()]);
-        lines.push(format!(
-            "{:>5}  {:>12}  {:>12}  {:>13}  {:>13}  {:>11}",
-            "band", "analysis L1", "analysis L2", "synthesis L1", "synthesis L2", "growth bits"
-        ));
-        let band = |name: String, b: &Band| {
-            format!(
-                "{name:>5}  {:>12.6}  {:>12.6}  {:>13.6}  {:>13.6}  {:>11}",
-                b.analysis_l1, b.analysis_l2, b.synthesis_l1, b.synthesis_l2, b.growth_bits
-            )
-        };
-        for l in &self.levels {
-            lines.push(band(format!("H{}", l.level), &l.high));
-            lines.push(band(format!("L{}", l.level), &l.low));
-        }
-        lines.extend([String::new(), "Norms of synthesis, two axes".into(), String::new()]);
-        lines.push(format!("{:>5}  {:>12}  {:>12}  {:>12}", "level", "LL", "HL and LH", "HH"));
-        for l in &self.levels {
-            let TwoAxes { ll, hl_and_lh, hh } = l.synthesis_l2_two_axes;
-            lines.push(format!("{:>5}  {ll:>12.6}  {hl_and_lh:>12.6}  {hh:>12.6}", l.level));
-        }
-        if !self.ranges.is_empty() {
-            let n = self.levels.len();
-            let heading = format!(
-                "Bits of coefficients, two axes, border rule {}; the narrowest type in which nothing wraps",
-                self.boundary
-            );
-            lines.extend([String::new(), heading, String::new()]);
-            let levels: String = (1..=n).map(|l| format!("{:>8}", format!("level {l}"))).collect();
-            lines.push(format!("{:<16}{levels}   type", "samples"));
-            for r in &self.ranges {
-                let kind = if r.signed { "signed" } else { "unsigned" };
-                let bits: String =
-                    r.low.iter().zip(&r.high).map(|(l, h)| format!("{:>8}", format!("{l} / {h}"))).collect();
-                lines.push(format!("{:<16}{bits}   {}", format!("{} {kind}", r.bits), r.sample.unwrap_or("none")));
-            }
-            lines.push(
-                "low / high bands, as signed numbers; wider inputs stay lossless: what wraps in analysis wraps back"
-                    .into(),
-            );
-        }
+        lines.extend(self.bands());
         let comment = |line: &String| format!("// {line}").trim_end().to_owned() + "\n";
         self.text.clone() + &lines.iter().map(comment).collect::<String>()
     }

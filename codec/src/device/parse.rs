@@ -106,6 +106,19 @@ struct Entry {
     bytes: Expr,
 }
 
+impl Entry {
+    /// Words of a block with this entry, its planes, its words if raw, and whether it is.
+    fn shape(&self, b: &mut Builder, blocks: Space, block: Expr) -> (LocalId, LocalId, LocalId, LocalId) {
+        let planes = b.let_("planes", Scalar::I32, self.head.and(i32::from(RAW - 1)));
+        let shape = Block::load(b, blocks, block);
+        let raw = b.let_("raw", Scalar::I32, shape.raw_words(planes.into()));
+        let is_raw = self.head.and(i32::from(RAW)).ne_(0);
+        let is_raw = b.let_("is_raw", Scalar::Bool, is_raw);
+        let words = b.let_("own_words", Scalar::I32, is_raw.select(raw, self.many));
+        (words, planes, raw, is_raw)
+    }
+}
+
 /// Index bytes of a packet: its stream, and the end of the bytes to read.
 struct Index {
     streams: Space,
@@ -140,6 +153,114 @@ impl Index {
         let high = low.ge(128).select(high, 0);
         let many = is_short.select(0, low.and(127).or(high << 7));
         Entry { head, mode, is_short, many, bytes }
+    }
+}
+
+/// Walks from packet to packet by their length fields. Returns the first byte of a packet and the one after it;
+/// `fine` becomes false if a packet does not fit the stream.
+fn bounds(
+    b: &mut Builder,
+    (streams, stream): (Space, LocalId),
+    header: ParamId,
+    (packet, limit): (LocalId, LocalId),
+    fine: LocalId,
+) -> (LocalId, LocalId) {
+    let require = |b: &mut Builder, what: Expr| b.set(fine, fine.and(what));
+    let (start, end) = (b.let_("start", Scalar::I32, 0), b.let_("end", Scalar::I32, header));
+    b.for_("before", 0, packet + 1, 1, |b, _| {
+        b.set(start, end);
+        let room = limit - start - LENGTH as i32;
+        let room = b.let_("room", Scalar::I32, room);
+        require(b, room.ge(0));
+        b.if_(fine, |b| {
+            let length = b.let_("length", Scalar::I32, 0);
+            for i in 0..LENGTH as i32 {
+                let part = byte(b, streams, stream + wide(start + i));
+                b.set(length, length.or(part << (8 * i)));
+            }
+            require(b, length.ge(0).and(length.le(room)));
+            b.if_(fine, |b| b.set(end, start + LENGTH as i32 + length));
+        });
+    });
+    (start, end)
+}
+
+/// Maps of a thread's piece, one for each byte where an entry may begin: the offset of the first entry after the piece
+/// in the low bits, and the number of entries that begin in the piece.
+fn maps_of_piece(b: &mut Builder, index: &Index, piece: LocalId, size: LocalId) -> [LocalId; ENTRY as usize] {
+    std::array::from_fn(|from| {
+        let (at, found) = (b.let_("at", Scalar::I32, from as i32), b.let_("found", Scalar::I32, 0));
+        b.while_(at.lt(size), |b| {
+            let [.., bytes] = index.length(b, piece + at);
+            added(b, at, bytes);
+            added(b, found, 1);
+        });
+        let behind = (at - PIECE).max(0);
+        b.let_("map", Scalar::I32, behind.or(found << 2))
+    })
+}
+
+/// Composes each thread's maps with those of all earlier threads, and leaves them in shared memory.
+fn compose(b: &mut Builder, thread: LocalId, maps: [SharedId; ENTRY as usize], own: [LocalId; ENTRY as usize]) {
+    rounds(b, thread.into(), maps, own, |b, others| {
+        let all = others.map(|other| {
+            let through = other.and(ENTRY - 1);
+            let then = (1i32..)
+                .zip(&own[1..])
+                .fold(Expr::from(own[0]), |others, (from, map)| through.eq_(from).select(*map, others));
+            let then = b.let_("then", Scalar::I32, then);
+            let found = other - through + (then - then.and(ENTRY - 1));
+            b.let_("both", Scalar::I32, then.and(ENTRY - 1).or(found))
+        });
+        for (map, both) in own.into_iter().zip(all) {
+            b.set(map, both);
+        }
+    });
+    b.barrier();
+    for (map, space) in own.into_iter().zip(maps) {
+        b.store(Space::Shared(space), thread, map);
+    }
+    b.barrier();
+}
+
+/// The map of all pieces up to a thread's, for entries that begin at `offset` of the first.
+fn through(b: &mut Builder, maps: [SharedId; ENTRY as usize], offset: LocalId, thread: Expr) -> LocalId {
+    let map = b.let_("map", Scalar::I32, 0);
+    for (from, space) in (0..).zip(maps) {
+        b.if_(offset.eq_(from), |b| {
+            b.load(map, Space::Shared(space), thread, 1, Cache::Default);
+        });
+    }
+    map
+}
+
+/// Entries that begin in a thread's piece.
+struct Entries<'a> {
+    index: &'a Index,
+    piece: LocalId,
+    size: LocalId,
+    /// Map of all earlier pieces.
+    before: LocalId,
+    /// Block of the first entry of the chunk.
+    block: LocalId,
+    /// Block after the packet's last.
+    next: Expr,
+}
+
+impl Entries<'_> {
+    /// Visits each entry with its offset and its block.
+    fn visit(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Entry, Expr, Expr)) {
+        let Entries { index, piece, size, before, block, next } = *self;
+        let at = b.let_("at", Scalar::I32, before.and(ENTRY - 1));
+        let which = b.let_("which", Scalar::I32, block + (before >> 2));
+        let goes_on = at.lt(size).and(which.lt(next));
+        b.while_(goes_on, |b| {
+            let here = b.let_("here", Scalar::I32, piece + at);
+            let entry = index.entry(b, here.into());
+            added(b, at, entry.bytes);
+            body(b, entry, here.into(), which.into());
+            added(b, which, 1);
+        });
     }
 }
 
@@ -183,34 +304,16 @@ pub fn parser() -> Kernel {
     b.scalar("count", Scalar::I32, "packets of all pictures");
     let thread = b.let_("thread", Scalar::I32, Builtin::ThreadX);
     let picture = b.let_("picture", Scalar::I32, Builtin::BlockX / packets);
-    let packet = Builtin::BlockX - picture * packets;
-    let packet = b.let_("packet", Scalar::I32, packet);
+    let packet = b.let_("packet", Scalar::I32, Builtin::BlockX - picture * packets);
     let stream = b.let_("stream", Scalar::I64, wide(Expr::from(picture)) * capacity);
     let limit = loaded(b, "said", lengths, picture);
     let limit = b.let_("limit", Scalar::I32, limit.min(capacity.cast(Scalar::I32)));
     let first = loaded(b, "first", firsts, packet);
     let next = loaded(b, "next", firsts, packet + 1);
     let fine = b.let_("fine", Scalar::Bool, Expr::Lit(Literal::Bool(true)));
-    let require = |b: &mut Builder, what: Expr| b.set(fine, fine.and(what));
-    // From packet to packet, by their length fields.
-    let (start, end) = (b.let_("start", Scalar::I32, 0), b.let_("end", Scalar::I32, header));
-    b.for_("before", 0, packet + 1, 1, |b, _| {
-        b.set(start, end);
-        let room = limit - start - LENGTH as i32;
-        let room = b.let_("room", Scalar::I32, room);
-        require(b, room.ge(0));
-        b.if_(fine, |b| {
-            let length = b.let_("length", Scalar::I32, 0);
-            for i in 0..LENGTH as i32 {
-                let part = byte(b, streams, stream + wide(start + i));
-                b.set(length, length.or(part << (8 * i)));
-            }
-            require(b, length.ge(0).and(length.le(room)));
-            b.if_(fine, |b| b.set(end, start + LENGTH as i32 + length));
-        });
-    });
+    let (start, end) = bounds(b, (streams, stream), header, (packet, limit), fine);
     let is_last = packet.eq_(packets - 1);
-    require(b, (!is_last).or(end.eq_(limit)));
+    b.set(fine, fine.and((!is_last).or(end.eq_(limit))));
 
     let begin = b.let_("begin", Scalar::I32, start + LENGTH as i32);
     let most = b.let_("most", Scalar::I32, (next - first) * ENTRY);
@@ -223,80 +326,23 @@ pub fn parser() -> Kernel {
     let maps = ["from_0", "from_1", "from_2", "from_3"].map(|name| b.shared(name, Scalar::I32, LAYERS as u32));
     let of_words = b.shared("all_words", Scalar::I32, LAYERS as u32);
     b.for_("chunk", 0, (most + (PIECE * LAYERS - 1)) / (PIECE * LAYERS), 1, |b, chunk| {
-        let piece = begin + (chunk * LAYERS + thread) * PIECE;
-        let piece = b.let_("piece", Scalar::I32, piece);
+        let piece = b.let_("piece", Scalar::I32, begin + (chunk * LAYERS + thread) * PIECE);
         let size = b.let_("size", Scalar::I32, (index.stop - piece).min(PIECE));
-        let own: [LocalId; ENTRY as usize] = std::array::from_fn(|from| {
-            let (at, found) = (b.let_("at", Scalar::I32, from as i32), b.let_("found", Scalar::I32, 0));
-            b.while_(at.lt(size), |b| {
-                let [.., bytes] = index.length(b, piece + at);
-                added(b, at, bytes);
-                added(b, found, 1);
-            });
-            let behind = (at - PIECE).max(0);
-            b.let_("map", Scalar::I32, behind.or(found << 2))
-        });
-        rounds(b, thread.into(), maps, own, |b, others| {
-            let all = others.map(|other| {
-                let through = other.and(ENTRY - 1);
-                let then = (1i32..)
-                    .zip(&own[1..])
-                    .fold(Expr::from(own[0]), |others, (from, map)| through.eq_(from).select(*map, others));
-                let then = b.let_("then", Scalar::I32, then);
-                let found = other - through + (then - then.and(ENTRY - 1));
-                b.let_("both", Scalar::I32, then.and(ENTRY - 1).or(found))
-            });
-            for (map, both) in own.into_iter().zip(all) {
-                b.set(map, both);
-            }
-        });
-        b.barrier();
-        for (map, space) in own.into_iter().zip(maps) {
-            b.store(Space::Shared(space), thread, map);
-        }
-        b.barrier();
-        let through = |b: &mut Builder, thread: Expr| {
-            let map = b.let_("map", Scalar::I32, 0);
-            for (from, space) in (0..).zip(maps) {
-                b.if_(offset.eq_(from), |b| {
-                    b.load(map, Space::Shared(space), thread, 1, Cache::Default);
-                });
-            }
-            map
-        };
+        let own = maps_of_piece(b, &index, piece, size);
+        compose(b, thread, maps, own);
         let before = b.let_("before", Scalar::I32, offset);
         b.if_(thread.gt(0), |b| {
-            let map = through(b, thread - 1);
+            let map = through(b, maps, offset, thread - 1);
             b.set(before, map);
         });
-        let all = through(b, (LAYERS - 1).into());
+        let all = through(b, maps, offset, (LAYERS - 1).into());
 
-        // Visits the entries that begin in the piece; run twice, to count words and to store the results.
-        let entries = |b: &mut Builder, body: &dyn Fn(&mut Builder, Entry, Expr, Expr)| {
-            let at = b.let_("at", Scalar::I32, before.and(ENTRY - 1));
-            let which = b.let_("which", Scalar::I32, block + (before >> 2));
-            let goes_on = at.lt(size).and(which.lt(next));
-            b.while_(goes_on, |b| {
-                let here = b.let_("here", Scalar::I32, piece + at);
-                let entry = index.entry(b, here.into());
-                added(b, at, entry.bytes);
-                body(b, entry, here.into(), which.into());
-                added(b, which, 1);
-            });
-        };
+        // Visited twice, to count words and to store the results.
+        let entries = Entries { index: &index, piece, size, before, block, next };
         let of_picture = picture * each;
         let counted = b.let_("counted", Scalar::I32, 0);
-        // Words of a block, its planes, and its words if raw.
-        let shape = |b: &mut Builder, entry: &Entry, which: Expr| {
-            let planes = b.let_("planes", Scalar::I32, entry.head.and(i32::from(RAW - 1)));
-            let shape = Block::load(b, blocks, of_picture + which);
-            let raw = b.let_("raw", Scalar::I32, shape.raw_words(planes.into()));
-            let is_raw = entry.head.and(i32::from(RAW)).ne_(0);
-            let is_raw = b.let_("is_raw", Scalar::Bool, is_raw);
-            let words = b.let_("own_words", Scalar::I32, is_raw.select(raw, entry.many));
-            (words, planes, raw, is_raw)
-        };
-        entries(b, &|b, entry, here, which| {
+        let shape = |b: &mut Builder, entry: &Entry, which: Expr| entry.shape(b, blocks, of_picture + which);
+        entries.visit(b, |b, entry, here, which| {
             let (number, planes, raw, is_raw) = shape(b, &entry, which);
             let Entry { head, mode, is_short, bytes, .. } = entry;
             let fits = (here + bytes).le(end).and(head.lt(i32::from(OPEN)));
@@ -311,7 +357,7 @@ pub fn parser() -> Kernel {
         });
         let [own_words] = sums_before(b, thread.into(), [of_words], [counted]);
         let byte = b.let_("first_byte", Scalar::I32, (words + own_words) * 2);
-        entries(b, &|b, entry, _, which| {
+        entries.visit(b, |b, entry, _, which| {
             let (number, planes, _, is_raw) = shape(b, &entry, which);
             let class = is_raw.select(0, entry.mode.and(31));
             let sharing = is_raw.select(AS_IT_IS, entry.mode >> 5);
@@ -330,9 +376,8 @@ pub fn parser() -> Kernel {
     });
     // Exactly one thread has met the last entry.
     sums_before(b, thread.into(), [maps[0], maps[1]], [wrong, finish]);
-    let at = b.let_("behind", Scalar::I32, finish);
-    let at = first.eq_(next).select(begin, at);
-    let at = b.let_("last", Scalar::I32, at);
+    let behind = b.let_("behind", Scalar::I32, finish);
+    let at = b.let_("last", Scalar::I32, first.eq_(next).select(begin, behind));
     let payload = b.let_("payload", Scalar::I32, words * 2);
     let is_whole = (at + 2 * CHECKSUM as i32 + payload).eq_(end);
     let is_right = wrong.eq_(0).and(block.ge(next));

@@ -217,28 +217,7 @@ impl Checker<'_> {
             Stmt::Comment(_) | Stmt::Barrier | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
             Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
             Stmt::CopyAsync { shared, at, global, index, lanes, valid } => {
-                let from = self.access(Space::Global(*global), index, *lanes, Access::Read);
-                let to = self.access(Space::Shared(*shared), at, *lanes, Access::Write);
-                let found = self.expr(valid);
-                self.expect(found, Scalar::I32, "the number of elements that are read");
-                if let Expr::Lit(Literal::Int(n, _)) = valid
-                    && !(0..=i64::from(*lanes)).contains(n)
-                {
-                    self.error(format!("{n} of {lanes} elements are read: 0 to {lanes} are allowed"));
-                }
-                if let Some(Param { kind: ParamKind::Pointer(_, access), name, .. }) =
-                    self.kernel.params.get(global.0 as usize)
-                    && *access != Access::Read
-                {
-                    self.error(format!("`{name}` is written in this launch, so asynchronous copies must not read it"));
-                }
-                if let (Some(from), Some(to)) = (from, to) {
-                    self.expect(Some(to), from, "the shared array's element");
-                    let bytes = *lanes as usize * from.bytes();
-                    if bytes < 4 {
-                        self.error(format!("an asynchronous copy of {bytes} bytes: 4, 8 or 16 are allowed"));
-                    }
-                }
+                self.copy_async((*shared, at), (*global, index), *lanes, valid);
             }
             Stmt::Let(id, e) => {
                 // The value comes first: it cannot name the local that it defines.
@@ -277,27 +256,7 @@ impl Checker<'_> {
                     }
                 }
             }
-            Stmt::Shuffle { dst, src, lane } => {
-                let found = self.expr(src);
-                if let Some(scalar) = found
-                    && (scalar == Scalar::Bool || scalar.is_storage())
-                {
-                    self.error(format!("a shuffle moves 32- and 64-bit types and i16, not {}", scalar.name()));
-                }
-                if let Some(scalar) = self.place(dst, 1) {
-                    self.expect(found, scalar, "the value");
-                }
-                match lane {
-                    Lane::Up(n) | Lane::Down(n) | Lane::Xor(n) if *n >= self.kernel.warp => {
-                        self.error(format!("a distance of {n} lanes: a warp has {}", self.kernel.warp));
-                    }
-                    Lane::Index(e) => {
-                        let found = self.expr(e);
-                        self.expect(found, Scalar::I32, "the lane");
-                    }
-                    _ => {}
-                }
-            }
+            Stmt::Shuffle { dst, src, lane } => self.shuffle(dst, src, lane),
             Stmt::Ballot { dst, cond } => {
                 let found = self.expr(cond);
                 self.expect(found, Scalar::Bool, "the condition");
@@ -312,27 +271,7 @@ impl Checker<'_> {
                 self.body(then);
                 self.body(otherwise);
             }
-            Stmt::For { var, from, to, step, unroll, body } => {
-                let found = [from, to, step].map(|e| self.expr(e));
-                if *unroll && [from, to, step].into_iter().any(|e| !e.is_constant()) {
-                    self.error("the bounds and the step of an unrolled loop must be constants");
-                }
-                if let Expr::Lit(Literal::Int(..=0, _)) = step {
-                    self.error("the step of a loop must be greater than 0");
-                }
-                let outer = self.visible.clone();
-                if let Some(local) = self.declare(*var, Visible::LoopVariable) {
-                    if local.len.is_some() || !matches!(local.scalar, Scalar::I32 | Scalar::I64) {
-                        self.error("a loop variable must be a scalar of type i32 or i64");
-                    } else {
-                        for (found, what) in found.into_iter().zip(["the first value", "the bound", "the step"]) {
-                            self.expect(found, local.scalar, what);
-                        }
-                    }
-                }
-                self.body(body);
-                self.visible = outer;
-            }
+            Stmt::For { var, from, to, step, unroll, body } => self.counted_loop(*var, [from, to, step], *unroll, body),
             Stmt::While { cond, body } => {
                 let found = self.expr(cond);
                 self.expect(found, Scalar::Bool, "the condition");
@@ -340,6 +279,81 @@ impl Checker<'_> {
             }
             Stmt::Part { body, .. } => self.body(body),
         }
+    }
+
+    fn copy_async(
+        &mut self,
+        (shared, at): (SharedId, &Expr),
+        (global, index): (ParamId, &Expr),
+        lanes: u32,
+        valid: &Expr,
+    ) {
+        let from = self.access(Space::Global(global), index, lanes, Access::Read);
+        let to = self.access(Space::Shared(shared), at, lanes, Access::Write);
+        let found = self.expr(valid);
+        self.expect(found, Scalar::I32, "the number of elements that are read");
+        if let Expr::Lit(Literal::Int(n, _)) = valid
+            && !(0..=i64::from(lanes)).contains(n)
+        {
+            self.error(format!("{n} of {lanes} elements are read: 0 to {lanes} are allowed"));
+        }
+        if let Some(Param { kind: ParamKind::Pointer(_, access), name, .. }) = self.kernel.params.get(global.0 as usize)
+            && *access != Access::Read
+        {
+            self.error(format!("`{name}` is written in this launch, so asynchronous copies must not read it"));
+        }
+        if let (Some(from), Some(to)) = (from, to) {
+            self.expect(Some(to), from, "the shared array's element");
+            let bytes = lanes as usize * from.bytes();
+            if bytes < 4 {
+                self.error(format!("an asynchronous copy of {bytes} bytes: 4, 8 or 16 are allowed"));
+            }
+        }
+    }
+
+    fn shuffle(&mut self, dst: &Place, src: &Expr, lane: &Lane) {
+        let found = self.expr(src);
+        if let Some(scalar) = found
+            && (scalar == Scalar::Bool || scalar.is_storage())
+        {
+            self.error(format!("a shuffle moves 32- and 64-bit types and i16, not {}", scalar.name()));
+        }
+        if let Some(scalar) = self.place(dst, 1) {
+            self.expect(found, scalar, "the value");
+        }
+        match lane {
+            Lane::Up(n) | Lane::Down(n) | Lane::Xor(n) if *n >= self.kernel.warp => {
+                self.error(format!("a distance of {n} lanes: a warp has {}", self.kernel.warp));
+            }
+            Lane::Index(e) => {
+                let found = self.expr(e);
+                self.expect(found, Scalar::I32, "the lane");
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks a counted loop; `range` is its first value, its bound and its step.
+    fn counted_loop(&mut self, var: LocalId, range: [&Expr; 3], unroll: bool, body: &[Stmt]) {
+        let found = range.map(|e| self.expr(e));
+        if unroll && range.into_iter().any(|e| !e.is_constant()) {
+            self.error("the bounds and the step of an unrolled loop must be constants");
+        }
+        if let Expr::Lit(Literal::Int(..=0, _)) = range[2] {
+            self.error("the step of a loop must be greater than 0");
+        }
+        let outer = self.visible.clone();
+        if let Some(local) = self.declare(var, Visible::LoopVariable) {
+            if local.len.is_some() || !matches!(local.scalar, Scalar::I32 | Scalar::I64) {
+                self.error("a loop variable must be a scalar of type i32 or i64");
+            } else {
+                for (found, what) in found.into_iter().zip(["the first value", "the bound", "the step"]) {
+                    self.expect(found, local.scalar, what);
+                }
+            }
+        }
+        self.body(body);
+        self.visible = outer;
     }
 
     fn expect(&mut self, found: Option<Scalar>, wanted: Scalar, what: &str) {
@@ -439,25 +453,7 @@ impl Checker<'_> {
     /// Type of an expression; `None` after a reported error.
     fn expr(&mut self, e: &Expr) -> Option<Scalar> {
         match e {
-            Expr::Lit(Literal::Int(v, s)) => {
-                if !s.holds(*v) {
-                    self.error(format!("the literal {v} does not fit {}", s.name()));
-                }
-                Some(*s)
-            }
-            Expr::Lit(Literal::F32(v)) => {
-                if !v.is_finite() {
-                    self.error(format!("the literal {v} is not finite"));
-                }
-                Some(Scalar::F32)
-            }
-            Expr::Lit(Literal::F64(v)) => {
-                if !v.is_finite() {
-                    self.error(format!("the literal {v} is not finite"));
-                }
-                Some(Scalar::F64)
-            }
-            Expr::Lit(Literal::Bool(_)) => Some(Scalar::Bool),
+            Expr::Lit(literal) => Some(self.literal(*literal)),
             Expr::Local(id) => {
                 let (local, _) = self.used(*id)?;
                 if local.len.is_some() {
@@ -516,15 +512,7 @@ impl Checker<'_> {
             }
             Expr::Cast(to, a) => {
                 let from = self.expr(a)?;
-                let right = match (from, *to) {
-                    (from, to) if from == to => true,
-                    (Scalar::U8, other) | (other, Scalar::U8) => other.is_integer(),
-                    (from, to) if from.is_storage() => to == Scalar::F32,
-                    (from, to) if to.is_storage() => from == Scalar::F32,
-                    (Scalar::Bool, to) => to.is_integer(),
-                    (_, to) => to != Scalar::Bool,
-                };
-                if !right {
+                if !casts(from, *to) {
                     self.error(format!("cannot cast from {} to {}", from.name(), to.name()));
                 }
                 Some(*to)
@@ -547,6 +535,16 @@ impl Checker<'_> {
                 Some(Scalar::I32)
             }
         }
+    }
+
+    fn literal(&mut self, literal: Literal) -> Scalar {
+        match literal {
+            Literal::Int(v, s) if !s.holds(v) => self.error(format!("the literal {v} does not fit {}", s.name())),
+            Literal::F32(v) if !v.is_finite() => self.error(format!("the literal {v} is not finite")),
+            Literal::F64(v) if !v.is_finite() => self.error(format!("the literal {v} is not finite")),
+            _ => {}
+        }
+        literal.scalar()
     }
 
     fn binary(&mut self, e: &Expr, op: BinOp, a: Scalar, b: Scalar, b_expr: &Expr) -> Option<Scalar> {
@@ -583,5 +581,17 @@ impl Checker<'_> {
             }
         }
         Some(if op.is_comparison() { Scalar::Bool } else { a })
+    }
+}
+
+/// Whether a type casts to another.
+fn casts(from: Scalar, to: Scalar) -> bool {
+    match (from, to) {
+        (from, to) if from == to => true,
+        (Scalar::U8, other) | (other, Scalar::U8) => other.is_integer(),
+        (from, to) if from.is_storage() => to == Scalar::F32,
+        (from, to) if to.is_storage() => from == Scalar::F32,
+        (Scalar::Bool, to) => to.is_integer(),
+        (_, to) => to != Scalar::Bool,
     }
 }

@@ -259,16 +259,8 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
         false => None,
     };
     let original: Vec<T> = data::random(plan.len(), rows);
-    let allocate = |bytes: usize| {
-        // SAFETY: any byte is valid, and all are written before they are read.
-        (0..count).map(|_| unsafe { stream.alloc::<u8>(bytes) }).collect::<Result<Vec<_>, _>>()
-    };
-    let allocated = cannot("allocate the arrays");
-    let mut arrays = Arrays {
-        data: allocate(data_bytes).map_err(&allocated)?,
-        coefficients: allocate(coefficient_bytes).map_err(&allocated)?,
-        back: allocate(data_bytes).map_err(&allocated)?,
-    };
+    let mut arrays =
+        Arrays::allocate(stream, count, [data_bytes, coefficient_bytes]).map_err(cannot("allocate the arrays"))?;
     arrays.fill(stream, original.as_bytes()).map_err(cannot("fill the arrays"))?;
     let at = arrays.addresses(stream);
 
@@ -347,14 +339,19 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
             _ => &inverse,
         }))
         .collect();
-    let mut replays = Vec::new();
-    for chain in &chains {
-        chain.time(stream, 1).map_err(&failed)?;
-        let one = chain.time(stream, 1).map_err(&failed)? * chain.length as f64;
-        replays.push((SHORTEST / one.max(1.0)).ceil().clamp(1.0, 1000.0) as u32);
-    }
+    let replays = replays(stream, &chains).map_err(&failed)?;
     let times = in_turns(repeats, &replays, |which, replays| chains[which].time(stream, replays).map_err(&failed))?;
     Ok(Measurement::all(case, times, (count, pair), plan.recipe(), on_device.workspace_bytes(), &verified))
+}
+
+/// Replays of each chain between two events, for at least [`SHORTEST`].
+fn replays(stream: &Arc<CudaStream>, chains: &[&Chain]) -> Result<Vec<u32>, DriverError> {
+    let replays = |chain: &&Chain| {
+        chain.time(stream, 1)?;
+        let one = chain.time(stream, 1)? * chain.length as f64;
+        Ok((SHORTEST / one.max(1.0)).ceil().clamp(1.0, 1000.0) as u32)
+    };
+    chains.iter().map(replays).collect()
 }
 
 /// A forward transform of host data in device memory; gaps hold [`data::POISON`].
@@ -388,6 +385,19 @@ struct Addresses {
 }
 
 impl Arrays {
+    /// Allocates sets of arrays, with so many bytes of data and of coefficients each.
+    fn allocate(
+        stream: &Arc<CudaStream>,
+        count: usize,
+        [data, coefficients]: [usize; 2],
+    ) -> Result<Arrays, DriverError> {
+        let allocate = |bytes: usize| {
+            // SAFETY: any byte is valid, and all are written before they are read.
+            (0..count).map(|_| unsafe { stream.alloc::<u8>(bytes) }).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Arrays { data: allocate(data)?, coefficients: allocate(coefficients)?, back: allocate(data)? })
+    }
+
     /// Copies the data to every set, and fills the results with [`data::POISON`].
     fn fill(&mut self, stream: &Arc<CudaStream>, data: &[u8]) -> Result<(), DriverError> {
         let (first, others) = self.data.split_first_mut().expect("there is a set");

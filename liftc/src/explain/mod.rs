@@ -17,6 +17,7 @@ use lifting_dsl::analysis::range::{Setting, exact_bits};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::polyphase::check_expansion;
 use lifting_dsl::{Step, codes};
+use moves::Moves;
 use serde::Serialize;
 use std::path::Path;
 
@@ -67,44 +68,7 @@ pub fn run(args: &ExplainArgs) -> Outcome {
         figure::write(path, &scene, figure::DPI)?;
     }
     if args.json {
-        let directions = both.iter().zip(&diagrams).map(|((steps, name), diagram)| {
-            let (w, height) = (diagram.window(), args.height.into());
-            let step = |(step, place): (&Step, &StepWindow)| ExplainedStep {
-                text: describe::step(step),
-                reads: step.support(),
-                reads_at_borders: effective_support(step, boundary),
-                lag: place.lag,
-            };
-            Explained {
-                direction: name,
-                steps: steps.iter().zip(&w.steps).map(step).collect(),
-                window: WindowRows {
-                    top: w.top,
-                    overlap: w.overlap,
-                    height,
-                    bottom: w.bottom,
-                    rows: w.rows(height),
-                    kept: w.kept(),
-                },
-            }
-        });
-        let Operations { additions, multiplications, shifts } = Operations::of(scheme.steps());
-        return print_json(&Explanation {
-            name: scheme.name(),
-            domain: domain(scheme),
-            boundary: boundary.name(),
-            shape: args.shape,
-            levels: args.levels,
-            sample: sample.name(),
-            directions: directions.collect(),
-            operations_a_pair: Counted { additions, multiplications, shifts },
-            input_bits: if scheme.domain() == Domain::Integer {
-                bits(scheme, boundary, args.levels)?
-            } else {
-                Vec::new()
-            },
-            moves,
-        });
+        return print_json(&explanation(args, scheme, boundary, sample, (&both, &diagrams), moves)?);
     }
 
     let mut text = format!("{}: {}, border rule {boundary}\n", scheme.name(), domain(scheme));
@@ -133,6 +97,51 @@ pub fn run(args: &ExplainArgs) -> Outcome {
         moves::table(&moves)
     );
     print(&text)
+}
+
+/// The explanation as data.
+fn explanation<'a>(
+    args: &ExplainArgs,
+    scheme: &'a Scheme,
+    boundary: Boundary,
+    sample: SampleType,
+    (both, diagrams): (&[(Vec<Step>, &'static str); 2], &[Diagram; 2]),
+    moves: Vec<Moves>,
+) -> Outcome<Explanation<'a>> {
+    let directions = both.iter().zip(diagrams).map(|((steps, name), diagram)| {
+        let (w, height) = (diagram.window(), args.height.into());
+        let step = |(step, place): (&Step, &StepWindow)| ExplainedStep {
+            text: describe::step(step),
+            reads: step.support(),
+            reads_at_borders: effective_support(step, boundary),
+            lag: place.lag,
+        };
+        Explained {
+            direction: name,
+            steps: steps.iter().zip(&w.steps).map(step).collect(),
+            window: WindowRows {
+                top: w.top,
+                overlap: w.overlap,
+                height,
+                bottom: w.bottom,
+                rows: w.rows(height),
+                kept: w.kept(),
+            },
+        }
+    });
+    let Operations { additions, multiplications, shifts } = Operations::of(scheme.steps());
+    Ok(Explanation {
+        name: scheme.name(),
+        domain: domain(scheme),
+        boundary: boundary.name(),
+        shape: args.shape,
+        levels: args.levels,
+        sample: sample.name(),
+        directions: directions.collect(),
+        operations_a_pair: Counted { additions, multiplications, shifts },
+        input_bits: if scheme.domain() == Domain::Integer { bits(scheme, boundary, args.levels)? } else { Vec::new() },
+        moves,
+    })
 }
 
 /// SVG of a wavelet's row diagrams, in windows of 8 rows under its own border rule.

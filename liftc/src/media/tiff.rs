@@ -127,6 +127,29 @@ fn append(mut whole: Page, page: Page, number: usize) -> Outcome<Page> {
     Ok(whole)
 }
 
+/// Colours of a page, from its kind and whether an extra sample is its opacity.
+fn colour_of(kind: ColorType, has_alpha: bool) -> Outcome<Colour> {
+    Ok(match kind {
+        ColorType::Gray(_) => Colour::Grey,
+        ColorType::GrayA(_) => Colour::GreyAlpha,
+        ColorType::Multiband { num_samples: 2, .. } if has_alpha => Colour::GreyAlpha,
+        ColorType::RGB(_) | ColorType::CMYK(8 | 16) => Colour::Rgb,
+        ColorType::RGBA(_) => Colour::Rgba,
+        ColorType::YCbCr(_) => {
+            return Err(input("is a TIFF of luma and chroma (YCbCr), which is not supported")
+                .help("convert it to RGB: magick in.tif -colorspace sRGB -compress zip out.tif"));
+        }
+        ColorType::Multiband { num_samples, .. } => {
+            return Err(input(format!("is a TIFF of {num_samples} channels of unknown colours"))
+                .help("read it as an array: np.save('a.npy', tifffile.imread('a.tif'))"));
+        }
+        other => {
+            return Err(input(format!("is a TIFF of an unsupported kind: {other:?}"))
+                .help("convert it to RGB: magick in.tif -colorspace sRGB out.tif"));
+        }
+    })
+}
+
 fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mut Remarks) -> Outcome<Page> {
     let Ask { bytes, most, .. } = ask;
     let failed = |e: TiffError| undecodable(&e, bytes, most);
@@ -151,25 +174,7 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
     let kind = decoder.colortype().map_err(failed)?;
     let alpha = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten();
     let alpha = alpha.and_then(|kinds| kinds.first().copied()).filter(|kind| matches!(kind, 1 | 2));
-    let colour = match kind {
-        ColorType::Gray(_) => Colour::Grey,
-        ColorType::GrayA(_) => Colour::GreyAlpha,
-        ColorType::Multiband { num_samples: 2, .. } if alpha.is_some() => Colour::GreyAlpha,
-        ColorType::RGB(_) | ColorType::CMYK(8 | 16) => Colour::Rgb,
-        ColorType::RGBA(_) => Colour::Rgba,
-        ColorType::YCbCr(_) => {
-            return Err(input("is a TIFF of luma and chroma (YCbCr), which is not supported")
-                .help("convert it to RGB: magick in.tif -colorspace sRGB -compress zip out.tif"));
-        }
-        ColorType::Multiband { num_samples, .. } => {
-            return Err(input(format!("is a TIFF of {num_samples} channels of unknown colours"))
-                .help("read it as an array: np.save('a.npy', tifffile.imread('a.tif'))"));
-        }
-        other => {
-            return Err(input(format!("is a TIFF of an unsupported kind: {other:?}"))
-                .help("convert it to RGB: magick in.tif -colorspace sRGB out.tif"));
-        }
-    };
+    let colour = colour_of(kind, alpha.is_some())?;
     if samples > u32::from(kind.num_samples()) {
         remarks.lost("channels beyond its colours are ignored");
     }

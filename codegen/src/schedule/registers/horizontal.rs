@@ -83,6 +83,16 @@ fn derive(
     }
 }
 
+/// Grid of a launch, for strips of so many columns.
+fn grid(pass: &Pass, even: bool, strip_columns: i32, together: i32, warps: u32) -> [Expr; 3] {
+    let end = pass.length + if even { Expr::from(0) } else { pass.parity.into() };
+    let strips = ((end + (strip_columns - 1)) / strip_columns).cast(Scalar::I64);
+    let warps = i64::from(warps);
+    let groups = (strips + Expr::i64(i64::from(together) - 1)) / Expr::i64(together.into());
+    let blocks = (groups * pass.lines.cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
+    [blocks, 1.into(), pass.batch.into()]
+}
+
 /// Writes the pass kernel.
 ///
 /// # Errors
@@ -96,8 +106,8 @@ pub fn kernel(
     let (Line { options, arith, border, axis }, left, useful) = derive(scheme, options, sides, shape)?;
     let RegisterRowShape { columns, warps, aligned, strips: together } = shape;
     let c = columns as i32;
-    let name = if aligned { "horizontal_registers_aligned" } else { NAME };
-    let name = if together > 1 { format!("{name}_x{together}") } else { name.to_owned() };
+    let layout = if aligned { "_aligned" } else { "" };
+    let name = if together > 1 { format!("{NAME}{layout}_x{together}") } else { format!("{NAME}{layout}") };
     let mut builder = Builder::new(options.pass_name(scheme, &name, sides));
     let b = &mut builder;
     b.doc(match options.direction {
@@ -113,17 +123,15 @@ pub fn kernel(
     // Aligned signals begin at an even position; untouched borders are never read.
     let even = aligned || border == Border::Untouched;
     let start = if even { Expr::from(0) } else { pass.parity.into() };
-    let end = || start + pass.length;
+    let end = start + pass.length;
     let strip_columns = useful as i32 * c;
-    let strips = (end() + (strip_columns - 1)) / strip_columns;
-    let strips = b.let_("strips", Scalar::I32, strips);
+    let strips = b.let_("strips", Scalar::I32, (end + (strip_columns - 1)) / strip_columns);
     let together = together as i32;
     let groups = match together {
         1 => strips,
         _ => b.let_("groups", Scalar::I32, (strips + (together - 1)) / together),
     };
-    let warp = Builtin::BlockX * warps as i32 + Builtin::ThreadY;
-    let warp = b.let_("warp", Scalar::I32, warp);
+    let warp = b.let_("warp", Scalar::I32, Builtin::BlockX * warps as i32 + Builtin::ThreadY);
     let line = b.let_("line", Scalar::I32, warp / groups);
     b.if_(line.lt(pass.lines), |b| {
         let lane = Expr::from(Builtin::ThreadX);
@@ -132,7 +140,7 @@ pub fn kernel(
         let lanes = |b: &mut Builder, base: Expr, inside: bool| {
             let base = b.let_("base", Scalar::I32, base);
             let x = b.let_("x", Scalar::I32, base + lane * c);
-            let outside = base.lt(start).or((base + 32 * c).gt(end()));
+            let outside = base.lt(start).or((base + 32 * c).gt(end));
             let outside = if inside { Expr::Lit(Literal::Bool(false)) } else { outside };
             let at_border = b.let_("at_border", Scalar::Bool, outside);
             let held = Held {
@@ -153,7 +161,7 @@ pub fn kernel(
             let row = samples(b);
             strip.load(b, &row);
             Across { lanes: &lanes, axis: &axis }.lift(b, &row);
-            b.if_(in_strip.and(lanes.x.lt(end())), |b| strip.store(b, &row));
+            b.if_(in_strip.and(lanes.x.lt(end)), |b| strip.store(b, &row));
         };
         let first = (warp - line * groups) * together;
         if together == 1 {
@@ -164,7 +172,7 @@ pub fn kernel(
         let last = base + ((together - 1) * strip_columns + 32 * c);
         // A strip with a doubled end counts as a border strip.
         let doubled = i32::from(options.doubled_ends);
-        let inside = base.ge(start + doubled).and((last + doubled).le(end()));
+        let inside = base.ge(start + doubled).and((last + doubled).le(end));
         b.if_else(
             inside,
             |b| {
@@ -191,12 +199,7 @@ pub fn kernel(
             },
         );
     });
-    let end = pass.length + if even { Expr::from(0) } else { pass.parity.into() };
-    let strips = ((end + (strip_columns - 1)) / strip_columns).cast(Scalar::I64);
-    let warps = i64::from(warps);
-    let groups = (strips + Expr::i64(i64::from(together) - 1)) / Expr::i64(together.into());
-    let blocks = (groups * pass.lines.cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
-    let grid = [blocks, 1.into(), pass.batch.into()];
+    let grid = grid(&pass, even, strip_columns, together, warps);
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     let is_long = together > 1 && arith.work == Scalar::F64 && axis.actions.len() > MOST_ACTIONS;
     kernel.min_blocks = axis.min_blocks().max(is_long.into());
