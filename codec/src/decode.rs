@@ -3,7 +3,7 @@
 use crate::bands::{BlockPlace, places};
 use crate::block::{self, BlockError, Decoded};
 use crate::budget;
-use crate::device::{BlockCoder, DeviceDecoder};
+use crate::device::BlockCoder;
 use crate::error::CodecError;
 use crate::header::{self, Header};
 use crate::image::Image;
@@ -149,16 +149,6 @@ impl<'a> Decoder<'a> {
         self.coder = BlockCoder::new(device, self.header.order)?;
         self.device = device.clone();
         Ok(self)
-    }
-
-    /// Creates a decoder for batches of streams like this one, from device memory to pictures there: see
-    /// [`DeviceDecoder`]. A batch has up to `pictures` streams of at most `bytes` bytes each. Only this stream's header
-    /// is used; the others may differ from it in their quantisers.
-    ///
-    /// # Errors
-    /// If the device cannot run kernels or lacks the memory, if there are several layers, or if pictures are too large.
-    pub fn on_device(&self, device: &Device, pictures: usize, bytes: usize) -> Result<DeviceDecoder, CodecError> {
-        DeviceDecoder::new(&self.header, device, pictures, bytes)
     }
 
     /// The stream's header.

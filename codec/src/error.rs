@@ -1,7 +1,7 @@
 //! Errors of pictures, codecs and streams.
 
 use crate::block::BlockError;
-use crate::image::Format;
+use crate::format::Format;
 use lifting::PlanError;
 
 /// Reason that a picture could not be encoded, or a stream not be decoded.

@@ -3,7 +3,7 @@
 use crate::bands::{Band, BlockPlace};
 use crate::block::{self, Encoded, Prefix};
 use crate::budget;
-use crate::encode::{Codec, Target};
+use crate::codec::{Codec, Target};
 use crate::error::CodecError;
 use crate::header::{self, Header, band_count};
 use crate::image::Image;

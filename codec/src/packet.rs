@@ -1,7 +1,7 @@
 //! Packets: the index of a tile's blocks at one resolution and layer, then their words. `docs/format.md` defines them.
 
-use crate::bands::BlockPlace;
-use crate::block::{Encoded, MAX_PLANES, Mode, raw_words};
+use crate::bands::{Band, BlockPlace, places};
+use crate::block::{Encoded, MAX_PLANES, Mode, Order, raw_words};
 use crate::error::CodecError;
 use crate::header::CHECKSUM;
 use std::fmt;
@@ -291,4 +291,16 @@ fn entry(bytes: &[u8], place: &BlockPlace, held: Option<&Held<'_>>) -> Result<Op
     }
     let mode = Mode::Coded { class: mode & 31, sharing: mode >> 5 };
     Ok(Some((Entry::First { planes, mode, words, is_last }, 2 + length)))
+}
+
+/// Codeblocks of each packet of a layer.
+pub(crate) fn places_of_packets(
+    tiles: &[Vec<Band>],
+    components: usize,
+    levels: u32,
+    block: [usize; 2],
+    order: Order,
+) -> Vec<Vec<BlockPlace>> {
+    let of = |id: PacketId| places(&tiles[id.tile], components, id.resolution, block, order);
+    PacketId::all(1, levels, tiles.len()).map(of).collect()
 }

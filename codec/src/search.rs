@@ -1,6 +1,6 @@
 //! Search for the quantiser step of a target, by trial encodings.
 
-use crate::encode::Codec;
+use crate::codec::Codec;
 use crate::error::CodecError;
 use crate::image::Image;
 use crate::quantise::{Quantiser, Step};

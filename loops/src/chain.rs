@@ -9,36 +9,12 @@
 
 #![allow(clippy::needless_range_loop, reason = "indexes registers by constants")]
 
-use crate::kernels::Level;
-use crate::long::Steps;
+use crate::level::{Level, MAX_READS, MAX_STEPS, Weights};
+use crate::steps::{Delays, Steps};
 use crate::vector::{Bits, Vector, Whole};
-
-/// Most samples that a step reads on either side of its target.
-const MAX_SIDES: usize = 4;
-
-/// Most steps of a loop.
-pub const MAX_STEPS: usize = 5;
-
-/// Most samples that a step reads.
-pub(crate) const MAX_READS: usize = 2 * MAX_SIDES;
 
 /// Slots of the delay line along columns.
 const MAX_SLOTS: usize = 18;
-
-/// The parameters of a step: `target ∓= (Σ weight·sample + rounding) >> shift`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Weights {
-    /// Weights of the samples to the left and right, nearest first.
-    pub weights: [[Option<f64>; 2]; MAX_SIDES],
-    /// Whether samples to the left and right are added before the multiplication.
-    pub summed: bool,
-    /// A whole number for integer samples; 0 for real samples.
-    pub rounding: f64,
-    /// Shift in bits, less than those of a sample; 0 for real samples.
-    pub shift: u32,
-    /// Whether an integer step subtracts. Real weights are negated instead, which gives the same bits.
-    pub subtract: bool,
-}
 
 impl Weights {
     /// Most samples on either side.
@@ -75,17 +51,6 @@ pub(crate) trait Op<V>: Copy {
         // SAFETY: passed on from the caller.
         unsafe { self.apply(target, last) }
     }
-}
-
-/// Delays of a chain.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Delays {
-    /// Delayed registers per line along columns.
-    pub down: usize,
-    /// Distance in samples of the last result of pair (t, u) before t; the preceding result follows it.
-    pub back: usize,
-    /// Samples on either side on which a result depends.
-    pub reach: usize,
 }
 
 /// All steps of a scheme.

@@ -1,13 +1,13 @@
 //! Loop table: by instruction set, sample type and shape of steps.
 
-use crate::chain::Weights;
 use crate::isa::Isa;
 use crate::kernels::Kernel;
-use crate::long::Steps;
+use crate::level::{Event, Level, ROWS, Weights};
+use crate::steps::Steps;
 #[cfg(target_arch = "x86_64")]
 use crate::{
     chain::{All, Chain, Dot, Ends, Half, Pair, Products, Quarter, Single, Summed, Two},
-    kernels::{self, Event, Level, ROWS},
+    kernels,
     long::Long,
     vector::{Storage, Vector},
     wide, x86,

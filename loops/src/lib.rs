@@ -27,16 +27,18 @@ mod edges;
 mod find;
 mod isa;
 mod kernels;
+mod level;
 mod long;
+mod steps;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use chain::{MAX_STEPS, Weights};
 pub use edges::Edges;
 pub use find::{Along, Loop, Wanted, find};
 pub use isa::Isa;
-pub use kernels::{Event, Kernel, Level, ROWS, fence, fetch};
-pub use long::{Steps, Sum, Term};
+pub use kernels::{Kernel, fence, fetch};
+pub use level::{Event, Level, MAX_STEPS, ROWS, Weights};
+pub use steps::{Steps, Sum, Term};

@@ -1,7 +1,8 @@
 //! Schedules of papers in plans: they give the bits of all others on request, and are never chosen automatically.
 
 use liftc::bench::Case;
-use liftc::bench::data::{Rows, agree, random};
+use liftc::bench::case::Rows;
+use liftc::bench::data::{agree, random};
 use lifting::{BlockShape, Boundary, Device, Plan, PlanBuilder, PlanError, Sample, Schedule, catalogue};
 use lifting_dsl::Direction;
 use lifting_dsl::rounding::Rounding;

@@ -2,9 +2,9 @@
 
 use crate::kernels::{Family, Kernels, Tuning};
 use crate::list::{Array, Region, VECTOR};
-use crate::lower::{scalar_of, work_of};
 use crate::model::Cost;
 use crate::problem::Problem;
+use crate::scalar::{scalar_of, work_of};
 use crate::view::View;
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::sample::SampleType;

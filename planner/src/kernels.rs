@@ -1,8 +1,8 @@
 //! Kernels of a plan, each made once.
 
 use crate::error::ProgramError;
-use crate::lower::work_of;
-use crate::model::Model;
+use crate::model::{Model, PassWay};
+use crate::scalar::work_of;
 use crate::schedule::{Schedule, Way};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
@@ -113,15 +113,6 @@ pub(crate) enum Key {
         to: Scalar,
         change: Change,
     },
-}
-
-/// Execution of a pass along one axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PassWay {
-    /// Along rows, else along columns.
-    pub rows: bool,
-    /// In registers, else through shared memory.
-    pub registers: bool,
 }
 
 /// A kernel of a program.

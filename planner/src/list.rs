@@ -1,10 +1,9 @@
 //! Launches as data.
 
-use crate::pair::arrays_of;
 use crate::recipe::{Choice, Pass};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Fit;
-use lifting_codegen::schedule::level::Job;
+use lifting_codegen::schedule::level::{self, Job};
 
 /// Arrays that launches read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -183,4 +182,35 @@ impl List {
             _ => self,
         }
     }
+}
+
+impl List {
+    /// Appends another list, to run afterwards. The choices stay those of the first.
+    pub(crate) fn join(&mut self, mut other: List) {
+        let otherwise = (self.otherwise.take(), other.otherwise.take());
+        self.otherwise = match otherwise {
+            (None, None) => None,
+            (own, others) => {
+                let mut list = own.unwrap_or_else(|| Box::new(self.clone()));
+                list.join(others.map_or_else(|| other.clone(), |list| *list));
+                Some(list)
+            }
+        };
+        let passes = self.passes.len();
+        for launch in &mut other.launches {
+            launch.pass = launch.pass.map(|pass| pass + passes);
+        }
+        // The lists share scratch.
+        if let Some(first) = other.launches.first_mut() {
+            first.beside_previous = false;
+        }
+        self.launches.extend(other.launches);
+        self.passes.extend(other.passes);
+    }
+}
+
+/// Arrays of a job: the signal and all bands.
+pub(crate) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut level::Array> {
+    let high = job.planes.as_mut().map(|planes| &mut planes.high).into_iter().flatten();
+    std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high).chain(job.coarse.iter_mut().flatten())
 }

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::ProgramError;
 use crate::kernels::Family;
 use crate::kernels::Key;
-use crate::list::{Arg, Array, Placed, Region};
+use crate::list::{Arg, Array, Placed, Region, arrays_of};
 use crate::lower::Lowering;
 use crate::recipe;
 use crate::view::{Dim, MOST, View, joined, positions};
@@ -185,12 +185,6 @@ impl Pair<'_> {
         };
         Some(Jobs { job, arrays: quad.views().iter().map(|view| view.array).collect(), rest })
     }
-}
-
-/// Arrays of a job: the signal and all bands.
-pub(crate) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut level::Array> {
-    let high = job.planes.as_mut().map(|planes| &mut planes.high).into_iter().flatten();
-    std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high).chain(job.coarse.iter_mut().flatten())
 }
 
 impl Context<'_> {

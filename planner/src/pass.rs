@@ -6,7 +6,6 @@ use crate::list::{Arg, Array, Launch, MOST_LAUNCHES, Region};
 use crate::lower::Lowering;
 use crate::problem::MAX_RANK;
 use crate::recipe;
-use crate::registers::{LineLayout, Taken};
 use crate::schedule::Way;
 use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::ir::{ParamKind, Scalar, launch};
@@ -42,6 +41,55 @@ impl Sites {
     pub fn at(self, axis: usize, index: usize) -> Sites {
         let Sites { signal, low, high } = self;
         Sites { signal: signal.at(axis, index), low: low.at(axis, index), high: high.at(axis, index) }
+    }
+}
+
+/// Layout of the lines of a pass.
+pub(crate) struct LineLayout<'a> {
+    /// Whether the samples of a line are consecutive in every array.
+    pub rows: bool,
+    /// Row pitches of the signal, the low band and the high band.
+    pub pitches: [i64; 3],
+    /// Views of the same three.
+    pub views: [View; 3],
+    pub lines: &'a Dim<3>,
+    pub batch: &'a Dim<3>,
+    /// Dimensions that launches loop over.
+    pub rest: &'a [Dim<3>],
+}
+
+/// The kernel of a pass.
+pub(crate) struct Taken {
+    pub kernel: usize,
+    pub schedule: &'static str,
+    /// Whether it needs the user's arrays to be aligned to vectors.
+    pub vectors: bool,
+    /// Maximum lines and images of a launch.
+    pub most: [i64; 2],
+}
+
+impl Taken {
+    /// A kernel that supports every pass.
+    pub fn anywhere(kernel: usize, schedule: &'static str) -> Taken {
+        Taken { kernel, schedule, vectors: false, most: [MOST; 2] }
+    }
+}
+
+impl LineLayout<'_> {
+    /// Whether the first samples of all rows, in all launches, are at multiples of `samples` in each array.
+    pub fn is_aligned(&self, samples: [i64; 3], one_row: bool) -> bool {
+        let steps = |i: usize| {
+            let pitch = (!one_row).then_some(self.pitches[i]);
+            let batch = (self.batch.len > 1).then_some(self.batch.steps[i]);
+            let rest = self.rest.iter().map(move |d| d.steps[i]);
+            rest.chain(pitch).chain(batch).chain([self.views[i].offset])
+        };
+        (0..3).all(|i| steps(i).all(|step| step % samples[i] == 0))
+    }
+
+    /// Whether source or target are among the arrays, which may be unaligned.
+    pub fn is_users(&self) -> bool {
+        self.views.iter().any(|view| !matches!(view.array, Array::Scratch(_)))
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::context::Context;
 use crate::error::ProgramError;
 use crate::kernels::{Kernels, Made, Tuning};
-use crate::list::{Array, List, Regions};
-use crate::lower::{anywhere, scalar_of};
+use crate::list::{Array, List, MOST_LAUNCHES, Regions};
+use crate::lower::anywhere;
 use crate::problem::Problem;
 use crate::recipe::Choice;
+use crate::scalar::scalar_of;
 use crate::tiles::Places;
 use crate::view::View;
 use lifting_dsl::sample::SampleType;
@@ -91,5 +92,50 @@ impl Program {
     /// Choices for analysis and for synthesis.
     pub fn choices(&self) -> Vec<Choice> {
         self.forward.choices.iter().chain(&self.inverse[0].choices).cloned().collect()
+    }
+}
+
+impl Program {
+    /// A program, or those of all parts merged into one.
+    pub(crate) fn of_parts(
+        problem: &Problem,
+        places: &Places,
+        make: impl Fn(&Problem, &Places) -> Result<Program, ProgramError>,
+    ) -> Result<Program, ProgramError> {
+        let Some(parts) = problem.parts().expect("the tiles were checked") else { return make(problem, places) };
+        let mut programs = parts.iter().map(|part| make(&part.problem, &places.of(part)));
+        let mut whole = programs.next().expect("there is a tile")?;
+        for program in programs {
+            whole.join(program?);
+        }
+        if whole.lists().any(|list| list.launches.len() > MOST_LAUNCHES) {
+            let shape = problem.geometry.shape().to_vec();
+            return Err(ProgramError::TooManyLaunches { shape, most: MOST_LAUNCHES });
+        }
+        Ok(whole)
+    }
+
+    /// Appends another program, to run afterwards.
+    fn join(&mut self, mut other: Program) {
+        let mut indices = Vec::new();
+        // A name includes its kernel's fingerprint.
+        for made in std::mem::take(&mut other.kernels) {
+            let known = self.kernels.iter().position(|known| known.kernel.name == made.kernel.name);
+            indices.push(known.unwrap_or(self.kernels.len()));
+            if known.is_none() {
+                self.kernels.push(made);
+            }
+        }
+        self.regions.join(&other.regions);
+        let lists = |program: Program| {
+            let in_place = [program.forward_in_place, program.inverse_in_place];
+            [program.forward].into_iter().chain(program.inverse).chain(in_place.into_iter().flatten())
+        };
+        let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
+        let own = std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place);
+        for (own, mut list) in own.zip(lists(other)) {
+            list.renumber(&|kernel| indices[kernel]);
+            own.join(list);
+        }
     }
 }

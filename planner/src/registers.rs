@@ -2,62 +2,11 @@
 
 use crate::error::ProgramError;
 use crate::kernels::{Family, Key};
-use crate::list::Array;
 use crate::lower::Lowering;
-use crate::pass::Pass;
-use crate::view::{Dim, MOST, View};
+use crate::pass::{LineLayout, Pass, Taken};
 use lifting_codegen::schedule::Sides;
 use lifting_codegen::schedule::registers::{MAX_BATCH, MAX_SIDE, horizontal, vertical};
 use lifting_dsl::{Boundary, Direction};
-
-/// Layout of the lines of a pass.
-pub(crate) struct LineLayout<'a> {
-    /// Whether the samples of a line are consecutive in every array.
-    pub rows: bool,
-    /// Row pitches of the signal, the low band and the high band.
-    pub pitches: [i64; 3],
-    /// Views of the same three.
-    pub views: [View; 3],
-    pub lines: &'a Dim<3>,
-    pub batch: &'a Dim<3>,
-    /// Dimensions that launches loop over.
-    pub rest: &'a [Dim<3>],
-}
-
-/// The kernel of a pass.
-pub(crate) struct Taken {
-    pub kernel: usize,
-    pub schedule: &'static str,
-    /// Whether it needs the user's arrays to be aligned to vectors.
-    pub vectors: bool,
-    /// Maximum lines and images of a launch.
-    pub most: [i64; 2],
-}
-
-impl Taken {
-    /// A kernel that supports every pass.
-    pub fn anywhere(kernel: usize, schedule: &'static str) -> Taken {
-        Taken { kernel, schedule, vectors: false, most: [MOST; 2] }
-    }
-}
-
-impl LineLayout<'_> {
-    /// Whether the first samples of all rows, in all launches, are at multiples of `samples` in each array.
-    fn is_aligned(&self, samples: [i64; 3], one_row: bool) -> bool {
-        let steps = |i: usize| {
-            let pitch = (!one_row).then_some(self.pitches[i]);
-            let batch = (self.batch.len > 1).then_some(self.batch.steps[i]);
-            let rest = self.rest.iter().map(move |d| d.steps[i]);
-            rest.chain(pitch).chain(batch).chain([self.views[i].offset])
-        };
-        (0..3).all(|i| steps(i).all(|step| step % samples[i] == 0))
-    }
-
-    /// Whether source or target are among the arrays, which may be unaligned.
-    fn is_users(&self) -> bool {
-        self.views.iter().any(|view| !matches!(view.array, Array::Scratch(_)))
-    }
-}
 
 impl Lowering<'_> {
     /// A register kernel for the pass, if one supports it.

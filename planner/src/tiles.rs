@@ -4,10 +4,8 @@
 //! a shorter one at the end. Tiles of one shape form a batch, so each of these problems is an ordinary batched
 //! transform in boxes of the arrays.
 
-use crate::error::ProgramError;
-use crate::list::{Array, List, MOST_LAUNCHES};
+use crate::list::Array;
 use crate::problem::{Problem, contiguous};
-use crate::program::Program;
 use crate::view::View;
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::{Geometry, GeometryError, MAX_AXES};
@@ -204,7 +202,7 @@ impl Places {
     }
 
     /// Places of a part.
-    fn of(&self, part: &Part) -> Places {
+    pub(crate) fn of(&self, part: &Part) -> Places {
         let rank = part.count.len();
         let within = |level: u32, view: &View| {
             let strides: Vec<isize> = view.strides[..rank].iter().map(|&stride| stride as isize).collect();
@@ -218,75 +216,5 @@ impl Places {
             coefficients: within(0, &self.coefficients),
             lows: (1..).zip(&self.lows).map(|(level, low)| within(level, low)).collect(),
         }
-    }
-}
-
-impl Program {
-    /// A program, or those of all parts merged into one.
-    pub(crate) fn of_parts(
-        problem: &Problem,
-        places: &Places,
-        make: impl Fn(&Problem, &Places) -> Result<Program, ProgramError>,
-    ) -> Result<Program, ProgramError> {
-        let Some(parts) = problem.parts().expect("the tiles were checked") else { return make(problem, places) };
-        let mut programs = parts.iter().map(|part| make(&part.problem, &places.of(part)));
-        let mut whole = programs.next().expect("there is a tile")?;
-        for program in programs {
-            whole.join(program?);
-        }
-        if whole.lists().any(|list| list.launches.len() > MOST_LAUNCHES) {
-            let shape = problem.geometry.shape().to_vec();
-            return Err(ProgramError::TooManyLaunches { shape, most: MOST_LAUNCHES });
-        }
-        Ok(whole)
-    }
-
-    /// Appends another program, to run afterwards.
-    fn join(&mut self, mut other: Program) {
-        let mut indices = Vec::new();
-        // A name includes its kernel's fingerprint.
-        for made in std::mem::take(&mut other.kernels) {
-            let known = self.kernels.iter().position(|known| known.kernel.name == made.kernel.name);
-            indices.push(known.unwrap_or(self.kernels.len()));
-            if known.is_none() {
-                self.kernels.push(made);
-            }
-        }
-        self.regions.join(&other.regions);
-        let lists = |program: Program| {
-            let in_place = [program.forward_in_place, program.inverse_in_place];
-            [program.forward].into_iter().chain(program.inverse).chain(in_place.into_iter().flatten())
-        };
-        let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
-        let own = std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place);
-        for (own, mut list) in own.zip(lists(other)) {
-            list.renumber(&|kernel| indices[kernel]);
-            own.join(list);
-        }
-    }
-}
-
-impl List {
-    /// Appends another list, to run afterwards. The choices stay those of the first.
-    fn join(&mut self, mut other: List) {
-        let otherwise = (self.otherwise.take(), other.otherwise.take());
-        self.otherwise = match otherwise {
-            (None, None) => None,
-            (own, others) => {
-                let mut list = own.unwrap_or_else(|| Box::new(self.clone()));
-                list.join(others.map_or_else(|| other.clone(), |list| *list));
-                Some(list)
-            }
-        };
-        let passes = self.passes.len();
-        for launch in &mut other.launches {
-            launch.pass = launch.pass.map(|pass| pass + passes);
-        }
-        // The lists share scratch.
-        if let Some(first) = other.launches.first_mut() {
-            first.beside_previous = false;
-        }
-        self.launches.extend(other.launches);
-        self.passes.extend(other.passes);
     }
 }

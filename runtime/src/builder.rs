@@ -102,6 +102,13 @@ fn check_boundaries(problem: &Problem) -> Result<(), PlanError> {
     Ok(())
 }
 
+impl Plan {
+    /// Starts a plan for `scheme`: call at least `.shape(…)` and `.sample::<T>()`, then `.build(&device)`.
+    pub fn builder(scheme: &Scheme) -> PlanBuilder<'_> {
+        PlanBuilder::new(scheme)
+    }
+}
+
 impl<'a> PlanBuilder<'a> {
     pub(crate) fn new(scheme: &'a Scheme) -> PlanBuilder<'a> {
         PlanBuilder {

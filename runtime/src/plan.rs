@@ -1,13 +1,12 @@
 //! Plans: made once, executed many times, from any thread.
 
-use crate::builder::PlanBuilder;
 use crate::data::{Expected, Source, Target};
 use crate::error::PlanError;
 use crate::exec::{Executor, Workspace};
 use crate::sample::Sample;
 use crate::subband::{Subband, Tile};
+use lifting_dsl::Direction;
 use lifting_dsl::geometry::{Band, Geometry};
-use lifting_dsl::{Direction, Scheme};
 use lifting_planner::{Part, Problem, Recipe};
 use std::sync::Arc;
 
@@ -59,13 +58,6 @@ impl<T> Clone for Plan<T> {
 impl<T> std::fmt::Debug for Plan<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Plan").field(&self.0.recipe).finish()
-    }
-}
-
-impl Plan {
-    /// Starts a plan for `scheme`: call at least `.shape(…)` and `.sample::<T>()`, then `.build(&device)`.
-    pub fn builder(scheme: &Scheme) -> PlanBuilder<'_> {
-        PlanBuilder::new(scheme)
     }
 }
 

@@ -1,31 +1,12 @@
 //! Block decoder: words to coefficients.
 
 use super::arithmetic::{Decoder, Exhausted};
-use super::encode::depth;
+use super::counts::depth;
 use super::lanes;
 use super::raw::{self, Reader};
 use super::scan::{Block, Symbols};
-use super::{BlockError, BlockShape, Context, MAX_PLANES, Mode};
+use super::{BlockError, BlockShape, Context, Decoded, MAX_PLANES, Mode};
 use crate::tables::{Table, Tables};
-
-/// Coefficients of a block, row by row, as far as its words determine them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoded {
-    /// Magnitudes, with unknown bits 0.
-    pub magnitudes: Vec<u32>,
-    /// Signs; meaningless for coefficients that are 0.
-    pub negative: Vec<bool>,
-    /// Number of unknown lowest bits of each magnitude; all 0 in a complete block.
-    pub unknown: Vec<u8>,
-}
-
-impl Decoded {
-    /// Coefficients of a complete block.
-    pub fn coefficients(&self) -> impl Iterator<Item = i32> + '_ {
-        // The magnitude 2^31 belongs to a negative coefficient only.
-        self.magnitudes.iter().zip(&self.negative).map(|(&m, &n)| if n { (m as i32).wrapping_neg() } else { m as i32 })
-    }
-}
 
 struct Coding<'a> {
     decoder: Decoder<'a>,

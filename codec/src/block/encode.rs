@@ -1,21 +1,12 @@
 //! Block encoder: coefficients to words.
 
 use super::arithmetic::{Encoder, Exhausted};
+use super::counts::{Counts, depth};
 use super::lanes::{self, PassEnd};
 use super::raw::{self, Writer};
 use super::scan::{Block, Symbols};
 use super::{BlockShape, CONTEXTS, Context, DEPTHS, Encoded, Mode};
 use crate::tables::{Table, Tables};
-
-/// Symbol counts of a block: the data for choosing and training tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts {
-    /// Counts by depth below the highest plane, context and symbol.
-    pub symbols: Box<[[[u32; 2]; CONTEXTS]; DEPTHS]>,
-    /// Bits of the tail.
-    pub tail: u32,
-    pub(super) planes: u32,
-}
 
 impl Counts {
     /// Counts the symbols of a block.
@@ -36,21 +27,6 @@ impl Counts {
         counts.tail = block.tail(planes).count() as u32;
         counts
     }
-
-    /// Whether the block has no planes.
-    pub fn is_empty(&self) -> bool {
-        self.planes == 0
-    }
-
-    /// Adds the symbols of contexts that only `other` has: counts of the same block with other passes.
-    pub fn with(mut self, other: &Counts) -> Counts {
-        for (mine, theirs) in self.symbols.as_flattened_mut().iter_mut().zip(other.symbols.as_flattened()) {
-            if *mine == [0; 2] {
-                *mine = *theirs;
-            }
-        }
-        self
-    }
 }
 
 impl Symbols for Counts {
@@ -58,11 +34,6 @@ impl Symbols for Counts {
         self.symbols[depth(self.planes, plane)][context.index()][usize::from(known)] += 1;
         Ok(known)
     }
-}
-
-/// Row of a plane in tables, counted from the block's highest plane down.
-pub(super) fn depth(planes: u32, plane: u32) -> usize {
-    ((planes - 1 - plane) as usize).min(DEPTHS - 1)
 }
 
 /// Checks that an encoder, which needs no words, has not run out of them.

@@ -32,6 +32,7 @@
 //! of a device.
 
 mod arithmetic;
+mod counts;
 mod decode;
 mod encode;
 pub mod kernel;
@@ -39,8 +40,9 @@ mod lanes;
 mod raw;
 mod scan;
 
-pub use decode::{Decoded, decode, decode_sequentially};
-pub use encode::{Choice, Counts, Prefix, encode, encode_sequentially, encode_with, encode_with_prefixes};
+pub use counts::Counts;
+pub use decode::{decode, decode_sequentially};
+pub use encode::{Choice, Prefix, encode, encode_sequentially, encode_with, encode_with_prefixes};
 pub use raw::words as raw_words;
 
 /// Most rows and columns of a block: two columns for each of the 32 lanes of a warp.
@@ -94,6 +96,25 @@ pub enum SignAxis {
     Vertical,
     /// Along rows: LH.
     Horizontal,
+}
+
+/// Coefficients of a block, row by row, as far as its words determine them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// Magnitudes, with unknown bits 0.
+    pub magnitudes: Vec<u32>,
+    /// Signs; meaningless for coefficients that are 0.
+    pub negative: Vec<bool>,
+    /// Number of unknown lowest bits of each magnitude; all 0 in a complete block.
+    pub unknown: Vec<u8>,
+}
+
+impl Decoded {
+    /// Coefficients of a complete block.
+    pub fn coefficients(&self) -> impl Iterator<Item = i32> + '_ {
+        // The magnitude 2^31 belongs to a negative coefficient only.
+        self.magnitudes.iter().zip(&self.negative).map(|(&m, &n)| if n { (m as i32).wrapping_neg() } else { m as i32 })
+    }
 }
 
 /// Properties of a block known without its words.

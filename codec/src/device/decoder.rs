@@ -5,11 +5,11 @@ use super::resident::{Layout, Planes, Resident, launch, places_in_bands};
 use super::{check_numbers, parse, quantise, samples};
 use crate::block::kernel::{FIELDS, Status, decoder};
 use crate::decode::{Decoder, Picture};
-use crate::encode::places_of_packets;
 use crate::error::CodecError;
+use crate::format::Format;
 use crate::header::{CHECKSUM, Header};
-use crate::image::Format;
 use crate::lane::{Lane, Transform};
+use crate::packet::places_of_packets;
 use lifting::kernels::{Array, Kernels};
 use lifting::{Device, Domain};
 use lifting_codegen::ir::Scalar;
@@ -23,6 +23,18 @@ const CHECK: usize = 4;
 const DECODE: usize = 5;
 const WRITE: usize = 6;
 const DEQUANTISE: usize = 7;
+
+impl Decoder<'_> {
+    /// Creates a decoder for batches of streams like this one, from device memory to pictures there: see
+    /// [`DeviceDecoder`]. A batch has up to `pictures` streams of at most `bytes` bytes each. Only this stream's header
+    /// is used; the others may differ from it in their quantisers.
+    ///
+    /// # Errors
+    /// If the device cannot run kernels or lacks the memory, if there are several layers, or if pictures are too large.
+    pub fn on_device(&self, device: &Device, pictures: usize, bytes: usize) -> Result<DeviceDecoder, CodecError> {
+        DeviceDecoder::new(self.header(), device, pictures, bytes)
+    }
+}
 
 /// Arrays for dequantisation.
 struct Dequantisation {

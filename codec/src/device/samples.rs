@@ -3,7 +3,8 @@
 
 use super::{Threads, round};
 use crate::colour::{BLUE, Colour, FORWARD, GREEN_FROM_BLUE, GREEN_FROM_RED, RED};
-use crate::image::{Format, range, shift};
+use crate::format::Format;
+use crate::image::{range, shift};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 

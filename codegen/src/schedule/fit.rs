@@ -5,33 +5,13 @@
 
 use super::demand::Demand;
 use super::level::{Arguments, Job, Order, RowAlignment};
-use super::{Field, Options, ScheduleError, Shape};
+use super::{Extent, Field, Options, ScheduleError, Shape};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-/// The axes and levels of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Extent {
-    /// Two axes of a level.
-    Plane,
-    /// Two axes of a level and of the next one.
-    TwoLevels,
-    /// Two axes of all remaining levels.
-    AllLevels,
-    /// Three axes of a level.
-    Volume,
-}
-
-impl Extent {
-    /// Whether a launch takes several levels.
-    pub fn is_of_several(self) -> bool {
-        matches!(self, Extent::TwoLevels | Extent::AllLevels)
-    }
-}
 
 /// Launches by a host that chooses sizes at run time, without a [`Fit`]: the default launcher of emitted files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

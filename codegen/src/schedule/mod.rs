@@ -7,9 +7,11 @@
 
 mod axis;
 mod border;
+mod extent;
 mod fit;
 pub mod level;
 mod lift;
+mod limits;
 mod lines;
 mod pass;
 mod shape;
@@ -32,10 +34,12 @@ pub mod volume;
 pub mod warp;
 
 pub use axis::AxisSchedule;
-pub use fit::{Extent, Fit, HostLaunch, LaunchSchedule, Specimen, Tiles};
+pub use extent::Extent;
+pub use fit::{Fit, HostLaunch, LaunchSchedule, Specimen, Tiles};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
+pub use limits::unfit;
 pub use pass::{Along, Image, Pass};
-pub use shape::{Field, Shape, ShapeError, unfit};
+pub use shape::{Field, Shape, ShapeError};
 
 use crate::ir::Scalar;
 use lifting_dsl::{Boundary, Direction, Scheme};

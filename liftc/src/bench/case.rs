@@ -1,6 +1,5 @@
 //! Benchmark cases: wavelet, sample type, shape and levels.
 
-use super::data::Rows;
 use super::{TimedOperation, with_sample};
 use crate::cli::{BenchArgs, DirectionArg};
 use crate::failure::{Outcome, input, usage};
@@ -10,6 +9,18 @@ use lifting::{
 };
 use lifting_dsl::Direction;
 use std::fmt;
+
+/// Row layout of an array: rows of `length` samples, `pitch` samples apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    pub length: usize,
+    pub pitch: usize,
+}
+
+impl Rows {
+    /// An array without gaps, in pieces of 65,536 samples.
+    pub const GAPLESS: Rows = Rows { length: 1 << 16, pitch: 1 << 16 };
+}
 
 /// One transform to measure.
 #[derive(Clone, Debug)]

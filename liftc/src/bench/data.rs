@@ -1,6 +1,6 @@
 //! Benchmark data: random samples, and the comparison of results.
 
-use super::case::{Case, shape_text};
+use super::case::{Case, Rows, shape_text};
 use crate::failure::{Outcome, input};
 use lifting::{Device, Domain, Plan, Sample, SampleType};
 use lifting_dsl::geometry::Geometry;
@@ -20,18 +20,6 @@ pub const SMALLER: usize = 1 << 22;
 
 /// Size, in samples, of a comparison with the oracle, which is slow.
 const SMALLEST: usize = 1 << 18;
-
-/// Row layout of an array: rows of `length` samples, `pitch` samples apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rows {
-    pub length: usize,
-    pub pitch: usize,
-}
-
-impl Rows {
-    /// An array without gaps, in pieces of 65,536 samples.
-    pub const GAPLESS: Rows = Rows { length: 1 << 16, pitch: 1 << 16 };
-}
 
 /// Random samples: all bits for integers, whole numbers within ±512 for reals. Gaps hold [`POISON`].
 pub fn random<T: Sample>(len: usize, rows: Rows) -> Vec<T> {

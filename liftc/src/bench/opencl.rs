@@ -4,7 +4,8 @@
 //! launch uses the next of several sets of arrays.
 
 use super::case::Case;
-use super::data::{self, Rows};
+use super::case::Rows;
+use super::data;
 use super::report::{DeviceInfo, Measurement, Verified, WITHIN_ROUNDING};
 use super::stats::in_turns;
 use super::{TimedOperation, sets, with_sample};

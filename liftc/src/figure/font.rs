@@ -1,7 +1,7 @@
 //! Text as outlines, from bundled fonts: figures look the same on every machine.
 
 use super::glyphs::Face;
-use super::scene::{Command, Point};
+use super::outline::{Command, Point};
 use std::sync::LazyLock;
 
 static REGULAR: LazyLock<Face> = LazyLock::new(|| face(include_bytes!("../../fonts/Roboto-Regular.ttf")));

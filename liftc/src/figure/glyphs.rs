@@ -3,7 +3,7 @@
 //! The fonts are part of the program, and have what is read here: characters in a table of format 4, short offsets of
 //! glyphs, and parts of composite glyphs placed by offsets. Other fonts may not.
 
-use super::scene::{Command, Point};
+use super::outline::{Command, Point};
 
 /// Most parts within parts of a glyph.
 const DEPTH: u32 = 4;

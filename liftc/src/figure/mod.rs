@@ -3,12 +3,14 @@
 pub mod chart;
 mod font;
 mod glyphs;
+mod outline;
 mod scene;
 
 use crate::failure::{Outcome, input, usage};
 use crate::output::write_file;
 pub use font::{advance, broken, literal};
-pub use scene::{Anchor, Colour, Point, Scene};
+pub use outline::Point;
+pub use scene::{Anchor, Colour, Scene};
 use std::path::Path;
 
 /// Size of a figure's title, in points.

@@ -1,6 +1,6 @@
 //! Enfedaque 2017: table 3.1, with the user's pictures instead of the thesis' own.
 
-use super::table::{Row, Table, Unit, What};
+use super::table::{Coding, Row, Table, Unit, What};
 use liftc::bench::codec::{LOSSLESS, OpenJpeg};
 use liftc::codec::picture;
 use liftc::failure::{Outcome, input};
@@ -21,23 +21,6 @@ const TURNS: usize = 8;
 
 /// Contexts of significance in all passes, of signs, and of refinement. See [`Context`](lifting_codec::block::Context).
 const KINDS: [std::ops::Range<usize>; 3] = [0..27, 27..32, 32..CONTEXTS];
-
-/// A lossless coding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
-    /// JPEG 2000, by OpenJPEG.
-    Jpeg2000,
-    /// Streams of `liftc encode --lossless --passes 3`.
-    Own,
-    /// Two columns of a block share a code word.
-    WordPerLane,
-    /// A block has a single code word.
-    OneWord,
-    /// Tables trained on the picture; two columns share a code word.
-    Fitted,
-    /// Trained tables with one context each for significance, signs and refinement.
-    OneContext,
-}
 
 /// Bits per sample, averaged over pictures.
 pub fn bits(pictures: &[PathBuf], coding: Coding) -> Outcome<f64> {

@@ -2,7 +2,7 @@
 //! satellite images. The 9/7 of 5 levels is quantised by steps of 1 in a band of norm 1; a coefficient has 4 bytes.
 
 use super::report::Found;
-use super::table::{Claim, Row, Table, Unit, Usage, What};
+use super::table::{Claim, Coder, Of, Row, Table, Unit, Usage, What};
 use liftc::bench::cuda::{Runner, Transfer};
 use liftc::codec::picture;
 use liftc::failure::{Outcome, input};
@@ -21,28 +21,6 @@ const WAYS: [(Passes, &str); 2] = [(Passes::Two, "2 passes"), (Passes::Three, "3
 
 /// Bytes per coefficient.
 const COEFFICIENT: usize = 4;
-
-/// Measured property of the coder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
-    /// Time of encoding all code blocks, including the choice of tables.
-    Encoding,
-    /// Time of decoding all code blocks.
-    Decoding,
-    /// Resources of the encoding kernel as compiled.
-    Used(Usage),
-}
-
-/// A picture to code on the device.
-#[derive(Clone, Debug)]
-pub struct Coder {
-    /// Source of the samples, repeated to the size. Without a picture nothing is measured.
-    pub picture: Option<PathBuf>,
-    pub side: usize,
-    pub block: [usize; 2],
-    pub passes: Passes,
-    pub of: Of,
-}
 
 impl Coder {
     /// Number of samples, and bytes that a copy of all coefficients reads and writes.

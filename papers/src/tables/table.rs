@@ -1,14 +1,52 @@
 //! Tables of papers: rows, each with the paper's figure and the measurement that reproduces it.
 
-use super::coder::Coding;
-use super::paco::Coder;
 use liftc::bench::cuda::Transfer;
 use liftc::bench::{Case, TimedOperation};
 use liftc::failure::{Outcome, input};
 use liftc::wavelet;
 use lifting::{BlockShape, SampleType, Scheme};
+use lifting_codec::block::Passes;
 use lifting_codegen::ir::interp::{Counts, SharedTraffic};
 use std::path::PathBuf;
+
+/// Measured property of the coder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Time of encoding all code blocks, including the choice of tables.
+    Encoding,
+    /// Time of decoding all code blocks.
+    Decoding,
+    /// Resources of the encoding kernel as compiled.
+    Used(Usage),
+}
+
+/// A picture to code on the device.
+#[derive(Clone, Debug)]
+pub struct Coder {
+    /// Source of the samples, repeated to the size. Without a picture nothing is measured.
+    pub picture: Option<PathBuf>,
+    pub side: usize,
+    pub block: [usize; 2],
+    pub passes: Passes,
+    pub of: Of,
+}
+
+/// A lossless coding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// JPEG 2000, by OpenJPEG.
+    Jpeg2000,
+    /// Streams of `liftc encode --lossless --passes 3`.
+    Own,
+    /// Two columns of a block share a code word.
+    WordPerLane,
+    /// A block has a single code word.
+    OneWord,
+    /// Tables trained on the picture; two columns share a code word.
+    Fitted,
+    /// Trained tables with one context each for significance, signs and refinement.
+    OneContext,
+}
 
 /// A table or figure of a paper.
 pub struct Table {

@@ -6,7 +6,7 @@ use super::survey::{Cell, Image, Images, Survey, SurveyedRows, Taken, few};
 use super::{File, FileError};
 use crate::cluster;
 use crate::kernels::{Key, Made, Tuning};
-use crate::lower::{sample_of, scalar_of};
+use crate::scalar::{sample_of, scalar_of};
 use lifting_codegen::back::{Cuda, write_host_expression};
 use lifting_codegen::emit::{
     self, DEVICE_DOC, EmitError, LEVELS, Request, SCRATCH_DOC, STREAM, common, docs, periodic_check, sample_type, shape,
@@ -321,7 +321,7 @@ impl<'a> Draft<'a> {
         let Some(fit) = &made.fit else { return most };
         let takes = |pitch: i64| {
             let mut job = job;
-            crate::pair::arrays_of(&mut job).for_each(|array| array.pitch = pitch);
+            crate::list::arrays_of(&mut job).for_each(|array| array.pitch = pitch);
             fit.placement(&job).is_ok()
         };
         // In steps that keep rows aligned.

@@ -5,7 +5,7 @@
 
 use super::fixed::what;
 use super::{FileError, Fixed};
-use crate::lower::scalar_of;
+use crate::scalar::scalar_of;
 use lifting_codegen::back::{C, Dialect, Rust};
 use lifting_codegen::emit::{self, EmitError, Request, Target, Template, prepared, privatised};
 use lifting_codegen::schedule::Options;

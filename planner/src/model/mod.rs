@@ -4,7 +4,6 @@
 //! axis. Their constants in [`Machine`] are estimates for shared memory, and fitted to measurements otherwise, as the
 //! tests show. Measurements on a device (`PlanBuilder::tune`) take precedence over predictions.
 
-use crate::kernels::PassWay;
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::machine::Machine;
@@ -28,6 +27,15 @@ impl std::ops::AddAssign for Cost {
         self.bytes += other.bytes;
         self.time += other.time;
     }
+}
+
+/// Execution of a pass along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PassWay {
+    /// Along rows, else along columns.
+    pub rows: bool,
+    /// In registers, else through shared memory.
+    pub registers: bool,
 }
 
 /// A scheme on a machine.

@@ -11,7 +11,7 @@ mod tail;
 mod vector;
 
 use super::arithmetic::Exhausted;
-use super::encode::{Counts, depth};
+use super::counts::{Counts, depth};
 use super::{BlockError, BlockShape, CONTEXTS, Decoded, Encoded, MAX_SIDE, Mode, Order, Passes, SignAxis};
 use crate::tables::Table;
 use steps::Steps;

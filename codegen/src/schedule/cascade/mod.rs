@@ -35,6 +35,7 @@
 
 mod analysis;
 mod cost;
+mod kernel;
 mod launch;
 mod schedule;
 mod strip;
@@ -45,7 +46,7 @@ mod tests;
 pub use schedule::CascadeSchedule;
 
 use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Row, check_columns, reflects, zeros};
-use super::shape::check_range;
+use super::limits::check_range;
 use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{BinOp, Expr, LocalId, Scalar};

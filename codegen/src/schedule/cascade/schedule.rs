@@ -1,6 +1,6 @@
 //! The `cascade` schedule's [`schedule::Schedule`] implementation.
 
-use super::{CascadeFit, CascadeShape, fit, strip};
+use super::{CascadeFit, CascadeShape, fit, kernel};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
@@ -145,7 +145,7 @@ impl schedule::Fit for CascadeFit {
     }
 
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
-        Ok(strip::kernel(self, scheme, order))
+        Ok(kernel::kernel(self, scheme, order))
     }
 
     fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {

@@ -1,13 +1,10 @@
-//! Shared parts of analysis and synthesis: parameters, a warp's strip, and the kernel's two walks, one of them without
-//! border code.
+//! Shared parts of analysis and synthesis: a warp's strip, and its two walks, one of them without border code.
 
-use super::{CascadeFit, analysis, synthesis};
+use super::CascadeFit;
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, ParamId, Scalar, SharedId};
-use crate::schedule::level::{
-    Border, DelayLine, Descent, Frame, Held, Lanes, Order, PHASES, Params, Row, RowAlignment,
-};
-use lifting_dsl::{Boundary, Direction, Scheme};
+use crate::ir::{Builtin, Expr, LocalId, ParamId, Scalar, SharedId};
+use crate::schedule::level::{Border, DelayLine, Descent, Frame, Held, Lanes, PHASES, Params, Row, RowAlignment};
+use lifting_dsl::Boundary;
 
 /// A warp's columns and arrays, before the kernel branches on borders.
 pub struct Strips<'a> {
@@ -39,42 +36,8 @@ pub struct Strip<'a> {
     pub at_border: bool,
 }
 
-/// Writes the kernel of a walk.
-pub fn kernel(plan: &CascadeFit, scheme: &Scheme, order: Order) -> Kernel {
-    let (options, shape) = (plan.options, plan.shape);
-    let (left, useful) = (plan.left, plan.useful);
-    let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
-    let b = &mut builder;
-    let what = match options.direction {
-        Direction::Forward => "Analysis",
-        Direction::Inverse => "Synthesis",
-    };
-    b.doc(format!("{what} of both axes, two levels in one pass: warps walk down strips of columns."));
-    b.doc(format!(
-        "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {} right); {} steps of four rows in \
-         flight; results lag {} steps; border rule {}.",
-        shape.columns,
-        32 - left - useful,
-        shape.ring,
-        plan.delay(false),
-        options.boundary
-    ));
-    let params = Params::declare_twice(b, options);
-    let strips = Strips::declare(b, plan, &params);
-    let pairs = match options.direction {
-        Direction::Forward => analysis::walks(b, &strips, order),
-        Direction::Inverse => synthesis::walks(b, &strips, order),
-    };
-    let (strip_columns, chunk) = (plan.strip_columns() as i32, || params.chunk);
-    let grid =
-        [(params.width + (strip_columns - 1)) / strip_columns, (pairs + chunk() - 1) / chunk(), params.batch.into()];
-    let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
-    kernel.min_blocks = plan.min_blocks();
-    kernel
-}
-
 impl<'a> Strips<'a> {
-    fn declare(b: &mut Builder, plan: &'a CascadeFit, params: &'a Params) -> Strips<'a> {
+    pub fn declare(b: &mut Builder, plan: &'a CascadeFit, params: &'a Params) -> Strips<'a> {
         let ring = b.shared("ring", plan.options.sample, plan.shape.ring * plan.slot_len() as u32);
         let held = held(plan, params, plan.shape.columns);
         let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), 0);

@@ -19,8 +19,8 @@
 pub(super) mod runs;
 
 use super::lift::{Arithmetic, pair_values, set_pair};
+use super::limits::check_range;
 use super::pass::{Along, Image, Pass};
-use super::shape::check_range;
 use super::{Options, ScheduleError, Sides};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;

@@ -1,9 +1,16 @@
 //! Launch jobs: arrays and sizes of a launch, their checks and alignment.
 
-use super::{BANDS_ALIGNED, SIGNAL_ALIGNED, SKEW_BITS};
 use crate::ir::Scalar;
 use crate::schedule::{Extent, ScheduleError};
 use lifting_dsl::Boundary;
+
+/// Bit of `aligned`: position 0 of every row of the signal is at a multiple of a lane's vector of samples (or would be,
+/// if the row begins at position 1).
+pub const SIGNAL_ALIGNED: i32 = 1;
+/// Bit of `aligned`: position 0 of the rows of all bands is at a multiple of half a lane's vector.
+pub const BANDS_ALIGNED: i32 = 2;
+/// Bits of an array in `skew`.
+pub(in crate::schedule) const SKEW_BITS: i32 = 6;
 
 /// An array in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

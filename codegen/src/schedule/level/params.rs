@@ -94,14 +94,6 @@ fn bands_of(extent: Extent) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Bit of `aligned`: position 0 of every row of the signal is at a multiple of a lane's vector of samples (or would be,
-/// if the row begins at position 1).
-pub const SIGNAL_ALIGNED: i32 = 1;
-/// Bit of `aligned`: position 0 of the rows of all bands is at a multiple of half a lane's vector.
-pub const BANDS_ALIGNED: i32 = 2;
-/// Bits of an array in `skew`.
-pub(in crate::schedule) const SKEW_BITS: i32 = 6;
-
 impl Params {
     /// Declares the parameters for an image.
     pub fn declare(b: &mut Builder, options: Options) -> Params {

@@ -23,7 +23,7 @@ pub use row::{Form, Row};
 pub(super) use row::{word, zeros};
 
 use super::demand::work;
-use super::shape::{check_choice, check_range};
+use super::limits::{check_choice, check_range};
 use super::{Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::Scalar;

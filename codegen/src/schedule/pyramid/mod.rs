@@ -31,7 +31,7 @@ mod tests;
 pub use schedule::PyramidSchedule;
 
 use super::level::{Axis, Border, Order, Params, cell_of, check_warps};
-use super::shape::{check_range, unfit};
+use super::limits::{check_range, unfit};
 use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;

@@ -12,9 +12,9 @@
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, Literal, LocalId, Place, Scalar, Space};
+use crate::schedule::limits::check_range;
 use crate::schedule::lines::{Across, Border, Held, Lanes, PHASES, Row, check_columns, check_warps, useful_lanes};
 use crate::schedule::pass::{Along, Pass};
-use crate::schedule::shape::check_range;
 use crate::schedule::{Options, ScheduleError, Sides};
 use crate::window::Halo;
 use lifting_dsl::{Direction, Phase, Scheme};

@@ -14,11 +14,11 @@
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
+use crate::schedule::limits::{check_choice, check_range};
 use crate::schedule::lines::{
     Border, DelayLine, Descent, Held, MAX_CHUNKS, MAX_REGISTERS, PHASES, WALKS, check_ring, check_warps, walk_down,
 };
 use crate::schedule::pass::{Along, Pass};
-use crate::schedule::shape::{check_choice, check_range};
 use crate::schedule::{Options, ScheduleError, Sides};
 use crate::window::Halo;
 use lifting_dsl::{Direction, Phase, Scheme};

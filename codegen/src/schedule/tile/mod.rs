@@ -41,7 +41,7 @@ pub use shape::TileShape;
 use super::level::{
     Axis, Border, Cells, Frame, Held, Order, Params, RowAlignment, cell_of, check_columns, check_warps,
 };
-use super::shape::{check_range, unfit};
+use super::limits::{check_range, unfit};
 use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;

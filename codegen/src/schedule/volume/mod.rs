@@ -45,7 +45,7 @@ use super::level::{
     Across, Axis, Border, Cells, Column, Descent, Frame, Held, Lanes, PHASES, Params, Row, RowAlignment, cell_of,
     check_columns, is_local, useful_lanes,
 };
-use super::shape::{check_range, unfit};
+use super::limits::{check_range, unfit};
 use super::{Arithmetic, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;

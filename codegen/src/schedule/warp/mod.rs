@@ -42,8 +42,8 @@ pub use schedule::WarpSchedule;
 pub use shape::WarpShape;
 
 use super::level::{Axis, Border, Held, Params, check_columns, check_warps, is_symmetric};
+use super::limits::unfit;
 use super::pass::taps;
-use super::shape::unfit;
 use super::{Arithmetic, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::Scalar;

@@ -142,7 +142,7 @@ pub enum FactorError {
         /// Its measured round-trip error relative to the input.
         error: f64,
         /// The precision asked for.
-        precision: super::lifting::Precision,
+        precision: super::options::Precision,
         /// The error allowed at that precision.
         limit: f64,
         /// Whether the bank is orthogonal, so that a lattice is the remedy.

@@ -3,7 +3,8 @@
 
 use super::bank::{FactorError, check, check_orthogonal};
 use super::lattice;
-use super::lifting::{self, Cost, Options, Precision, round_trip};
+use super::lifting::{self, Cost, round_trip};
+use super::options::{Options, Precision};
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::float::Float;
 use crate::algebra::laurent::Laurent;

@@ -1,6 +1,6 @@
 //! Euclid's algorithm on a polyphase matrix, along every path of a beam search.
 
-use super::lifting::Options;
+use super::options::Options;
 use crate::algebra::coefficient::Coefficient;
 use crate::algebra::laurent::{Laurent, Matrix};
 use crate::core::scheme::Phase;

@@ -9,8 +9,10 @@ pub mod candidates;
 mod euclid;
 pub mod lattice;
 pub mod lifting;
+mod options;
 
 pub use crate::core::lattice::{Lattice, Stage};
 pub use bank::{Alignment, FactorError, check, check_orthogonal, check_pair};
 pub use candidates::{Candidate, How, Known, candidates};
-pub use lifting::{Cost, Factorisation, Options, Precision};
+pub use lifting::{Cost, Factorisation};
+pub use options::{Options, Precision};

@@ -4,7 +4,6 @@
 //! come from and go to (four at a time), and which stores bypass the caches. All other levels go row by row (`ops`).
 
 use super::axis::{Axis, Kind, Lift};
-use super::level::Chunk;
 use super::view::{Grid, Rows};
 use crate::cpu::isa;
 use crate::sample::Arithmetic;
@@ -15,6 +14,13 @@ use std::any::Any;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
+
+/// Part of a level to execute: results y0..y1, and blocks of columns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    pub rows: (isize, isize),
+    pub blocks: (usize, usize),
+}
 
 /// A level executed by one fused loop.
 #[derive(Clone, Debug)]

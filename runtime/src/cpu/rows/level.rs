@@ -9,7 +9,7 @@
 
 use super::across::{Copied, Window, capacity};
 use super::axis::{Axis, Kind, MAX_TAPS};
-use super::fused::{Fused, Run};
+use super::fused::{Chunk, Fused, Run};
 use super::ops;
 use super::view::{Grid, Rows, Staging};
 use crate::sample::{Arithmetic, Stored};
@@ -38,13 +38,6 @@ pub(super) struct Level<W: Arithmetic> {
     pub gain: (u32, u32),
     /// The fused loop, if one fits.
     pub fused: Option<Fused>,
-}
-
-/// Part of a level to execute: results y0..y1, and blocks of columns.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk {
-    pub rows: (isize, isize),
-    pub blocks: (usize, usize),
 }
 
 /// Memory of a level in execution.

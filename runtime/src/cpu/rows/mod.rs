@@ -28,8 +28,9 @@ use lifting_loops::Isa;
 
 use crate::sample::{CompiledStep, Sample};
 use axis::Axis;
+use fused::Chunk;
 use fused::{Fused, Run};
-use level::{ARRIVE, Chunk, Level, Memory};
+use level::{ARRIVE, Level, Memory};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_planner::Problem;
 use std::mem::MaybeUninit;

@@ -5,8 +5,8 @@
 //! four planes. Synthesis runs backwards. The low band of a level goes to the next one in a separate array.
 
 use super::axis::Axis;
+use super::fused::Chunk;
 use super::fused::{self, Along, Fused};
-use super::level::Chunk;
 use super::{Batch, Coefficients, Image, LARGE, Plane, Program};
 use crate::cpu::Shared;
 use crate::data::{Dims, RawView, RawViewMut};
