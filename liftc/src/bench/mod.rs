@@ -4,7 +4,7 @@
 //! use public plans, so they measure the planner's choice. `case` describes a transform, `data` fills and compares
 //! arrays, `stats` condenses times, `report` writes tables and JSON, `plot` draws them. `codec` times the codec.
 
-mod case;
+pub mod case;
 pub mod codec;
 mod copies;
 mod cpu;
