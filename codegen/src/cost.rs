@@ -93,9 +93,9 @@ pub const MAX_SAMPLES: usize = 1 << 26;
 /// If a kernel is invalid, is not a pass kernel, or faults; or if the array has more than [`MAX_SAMPLES`] samples.
 ///
 /// ```
-/// use lifting_codegen::schedule::{horizontal, vertical, Direction, Options};
+/// use lifting_codegen::schedule::{Options, horizontal, vertical};
 /// use lifting_codegen::{cost, ir::Scalar};
-/// use lifting_dsl::{geometry::Geometry, Boundary};
+/// use lifting_dsl::{Boundary, Direction, geometry::Geometry};
 ///
 /// let haar = "wavelet haar { domain real; odd -= even[0]; even += 0.5 * odd[0]; }";
 /// let haar = lifting_dsl::compile(haar).unwrap().schemes.remove(0);
