@@ -4,15 +4,17 @@ Coefficient i of a level is coefficient ⌊i/2⌋ of the periodized transform th
 same holds for every 2^(j−1)-th sample.
 """
 
+import math
 import warnings
 
 import numpy as np
 from numpy.exceptions import AxisError
 
-from ._dwt import _analyse, _synthesise, as_samples, check_dtype, normal_axes, wavelets_per_axis
-from ._wavelet import Modes, as_wavelet
-
-_PERIODIZED = [Modes.periodization]
+from . import _dwt
+from ._cache import cached
+from ._dwt import as_samples, check_dtype, normal_axes, wavelets_per_axis
+from ._lifting import StationaryLevel
+from ._wavelet import as_wavelet
 
 
 def swt_max_level(input_len):
@@ -36,38 +38,38 @@ def warn_norm(wavelets, stacklevel):
     warnings.warn(f"norm=True, but the {which} not orthogonal: \n{why}", stacklevel=stacklevel)
 
 
-def _cosets(x, axis, step):
-    """A view with the samples split by index modulo ``step``: quotient along ``axis``, remainder along the next."""
-    shape = (*x.shape[:axis], x.shape[axis] // step, step, *x.shape[axis + 1 :])
-    return x.reshape(shape)
+@cached()
+def _level(scheme, samples):
+    return StationaryLevel(scheme, samples)
 
 
-def _half(axis, first):
-    return (slice(None),) * axis + (slice(first, None, 2),)
+def _on_lines(x, wavelet, axis, level):
+    """The level for these samples, and the lines that it takes of an array along an axis."""
+    pair = 2 if x.dtype.kind == "c" else 1
+    lines = [math.prod(x.shape[:axis]), x.shape[axis], pair * math.prod(x.shape[axis + 1 :]), 1 << level]
+    return _level(wavelet._scheme, _dwt._SAMPLES[x.real.dtype.char]), lines
+
+
+def _real(x):
+    """A view of the real numbers of a contiguous array."""
+    return x.view(x.real.dtype)
 
 
 def _forward(x, wavelet, axis, level, gain):
     """Approximation and detail of one level along an axis."""
-    spread = _cosets(x, axis, 1 << level)
-    whole = {key: np.empty(spread.shape, x.dtype) for key in "ad"}
-    for first in (0, 1):
-        bands = _analyse(np.roll(spread, -first, axis) if first else spread, [wavelet], _PERIODIZED, (axis,))
-        for key, band in bands.items():
-            np.multiply(band, gain, out=whole[key][_half(axis, first)])
-    return [whole[key].reshape(x.shape) for key in "ad"]
+    x = np.ascontiguousarray(x)
+    bands = [np.empty(x.shape, x.dtype) for _ in "ad"]
+    made, lines = _on_lines(x, wavelet, axis, level)
+    made.forward(_real(x), [_real(band) for band in bands], lines, gain, _dwt._threads)
+    return bands
 
 
 def _inverse(a, d, wavelet, axis, level, gain):
     """Synthesis of one level along an axis: the mean over both shifts."""
-    bands = {"a": _cosets(a, axis, 1 << level), "d": _cosets(d, axis, 1 << level)}
-    total = None
-    for first in (0, 1):
-        halves = {key: band[_half(axis, first)] for key, band in bands.items()}
-        shape = halves["a"].shape
-        part = _synthesise(halves, shape, a.dtype, [wavelet], _PERIODIZED, (axis,))
-        total = part.copy() if first == 0 else total + np.roll(part, 1, axis)
-    total *= a.dtype.type(gain / 2)
-    return total.reshape(a.shape)
+    made, lines = _on_lines(a, wavelet, axis, level)
+    x = np.empty(a.shape, a.dtype)
+    made.inverse([_real(np.ascontiguousarray(band)) for band in (a, d)], _real(x), lines, gain, _dwt._threads)
+    return x
 
 
 def _check(n, axis, level, start_level):

@@ -193,6 +193,27 @@ impl<T: Sample> Array<T> {
         unsafe { StridedMut::new(self.address as *mut T, &self.shape, &self.strides) }
     }
 
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The samples of a contiguous array in host memory.
+    ///
+    /// # Safety
+    /// Nobody may write the memory meanwhile.
+    pub unsafe fn samples(&self, what: &str) -> PyResult<&[T]> {
+        if !self.is_contiguous() {
+            return Err(LiftingError::new_err(format!("{what} must be contiguous")));
+        }
+        if self.len() == 0 {
+            // An empty array may have no address.
+            return Ok(&[]);
+        }
+        // SAFETY: as in `source`; nobody writes it, by the caller's promise.
+        Ok(unsafe { std::slice::from_raw_parts(self.address as *const T, self.len()) })
+    }
+
     /// The writable samples of a contiguous array in host memory.
     ///
     /// # Safety

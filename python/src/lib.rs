@@ -11,6 +11,7 @@ mod level;
 mod plan;
 mod scheme;
 mod spare;
+mod stationary;
 mod xla;
 
 use lifting::{CompileError, PlanError};
@@ -79,5 +80,6 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(xla::level::xla_level_scratch_bytes, module)?)?;
     module.add_class::<scheme::Scheme>()?;
     module.add_class::<plan::Plan>()?;
+    module.add_class::<stationary::StationaryLevel>()?;
     module.add_class::<level::Level>()
 }

@@ -59,6 +59,7 @@ pub mod threads;
 mod tune;
 
 pub use builder::{Pad, PlanBuilder};
+pub use cpu::{Lines, Stationary};
 pub use data::{MAX_RANK, Source, Strided, StridedMut, Target};
 pub use device::Device;
 pub use error::PlanError;

@@ -8,6 +8,7 @@ mod launches;
 mod mixed;
 mod plan;
 mod schedules;
+mod stationary;
 mod support;
 mod tiles;
 #[cfg(feature = "wisdom")]

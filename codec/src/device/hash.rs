@@ -280,7 +280,7 @@ impl Hash {
         });
         let behind = b.let_("behind", Scalar::I32, blocks * block);
         let count = b.let_("count", Scalar::I32, (len - 1 - behind) / STRIPE);
-        stripes(b, Expr::from(behind), Some(count.into()));
+        stripes(b, behind.into(), Some(count.into()));
         // The last stripe may overlap its predecessor.
         let key = self.secret(b, column + 15, 1, true);
         let [value, product] = self.word(b, len - STRIPE + column * 8, key, None);
@@ -352,7 +352,7 @@ mod tests {
         let len = b.load_new("len", Scalar::I32, counts, Builtin::BlockX).into();
         let seed = b.load_new("seed", Scalar::U64, seeds, Builtin::BlockX).into();
         let start = Builtin::BlockX.cast(Scalar::I64);
-        let hash = Hash { bytes, start, len, secret, seed, lane: Expr::from(lane) }.all(b);
+        let hash = Hash { bytes, start, len, secret, seed, lane: lane.into() }.all(b);
         b.if_(lane.eq_(0), |b| b.store(hashes, Builtin::BlockX, hash));
         let grid = [Expr::i32(lengths.len() as i64), Expr::i32(1), Expr::i32(1)];
         builder.finish(Launch { block: [32, 1, 1], grid })

@@ -99,7 +99,7 @@ pub fn layout() -> Kernel {
     let of = |b: &mut Builder, i: Expr| {
         let which = b.let_("which", Scalar::I32, first + i);
         let block = Block::load(b, blocks, which);
-        Entry::new(b, &block, results, Expr::from(which))
+        Entry::new(b, &block, results, which.into())
     };
     b.for_("i", from, to, 1, |b, i| {
         let entry = of(b, i);
@@ -341,7 +341,7 @@ pub fn writer() -> Kernel {
         entry.is_raw,
         |b| {
             b.for_("i", lane, entry.words, LANES, |b, i| {
-                let word = raw_word(b, indices, &block, Expr::from(stride), entry.planes, i);
+                let word = raw_word(b, indices, &block, stride.into(), entry.planes, i);
                 put(b, i, word.into());
             });
         },
@@ -381,8 +381,7 @@ pub fn header_writer() -> Kernel {
         b.store(streams, stream + i, byte);
     });
     let seed = Expr::i64(0).cast(Scalar::U64);
-    let hash =
-        Hash { bytes: headers, start: start.into(), len: Expr::from(len), secret, seed, lane: Expr::from(lane) }.all(b);
+    let hash = Hash { bytes: headers, start: start.into(), len: len.into(), secret, seed, lane: lane.into() }.all(b);
     b.if_(lane.eq_(0), |b| b.store(seeds, Builtin::BlockX, hash));
     seal(b, streams, stream + len.cast(Scalar::I64), hash, lane.into());
     warps(builder)
@@ -446,7 +445,7 @@ impl Part {
         let start = ((picture * slots + part.slot) * 8).cast(Scalar::I64);
         let start = b.let_("first", Scalar::I64, start).into();
         let len = b.let_("bytes", Scalar::I32, part.pieces * 8).into();
-        let hash = Hash { bytes: hashes, start, len, secret, seed: part.seed, lane: Expr::from(lane) }.all(b);
+        let hash = Hash { bytes: hashes, start, len, secret, seed: part.seed, lane: lane.into() }.all(b);
         let end = picture.cast(Scalar::I64) * capacity + (part.start + part.len).cast(Scalar::I64);
         Checked { lane: lane.into(), hash, end: b.let_("end", Scalar::I64, end).into() }
     }
@@ -504,7 +503,7 @@ pub fn hasher() -> Kernel {
             let start = stream + (part.start + before).cast(Scalar::I64);
             let start = b.let_("first", Scalar::I64, start).into();
             let len = b.let_("bytes", Scalar::I32, (part.len - before).min(PIECE as i32)).into();
-            let hash = Hash { bytes: streams, start, len, secret, seed: part.seed, lane: Expr::from(lane) }.all(b);
+            let hash = Hash { bytes: streams, start, len, secret, seed: part.seed, lane: lane.into() }.all(b);
             b.if_(lane.lt(8), |b| {
                 let slot = (picture * slots + part.slot + piece) * 8;
                 let byte = (hash >> (lane * 8)).cast(Scalar::U8);

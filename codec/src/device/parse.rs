@@ -67,8 +67,7 @@ pub fn header_reader() -> Kernel {
     let len = b.let_("checked", Scalar::I32, header - CHECKSUM as i32);
     let seed = Expr::i64(0).cast(Scalar::U64);
     let bytes = streams;
-    let hash =
-        Hash { bytes, start: Expr::from(start), len: Expr::from(len), secret, seed, lane: Expr::from(lane) }.all(b);
+    let hash = Hash { bytes, start: start.into(), len: len.into(), secret, seed, lane: lane.into() }.all(b);
     let differs = b.let_("differs", Scalar::Bool, length.lt(header));
     for (from, to) in [(Expr::i32(0), Expr::from(first)), (last.into(), len.into())] {
         b.for_("i", from + lane, to, LANES, |b, i| {
@@ -144,7 +143,7 @@ impl Index {
         let is_short = b.let_("is_short", Scalar::Bool, is_short);
         let long = low.ge(128).select(ENTRY, ENTRY - 1);
         let bytes = b.let_("bytes", Scalar::I32, is_short.select(1, long));
-        [head, Expr::from(is_short), low, bytes.into()]
+        [head, is_short.into(), low, bytes.into()]
     }
 
     fn entry(&self, b: &mut Builder, at: Expr) -> Entry {
@@ -305,7 +304,7 @@ pub fn parser() -> Kernel {
     let thread = b.let_("thread", Scalar::I32, Builtin::ThreadX);
     let picture = b.let_("picture", Scalar::I32, Builtin::BlockX / packets);
     let packet = b.let_("packet", Scalar::I32, Builtin::BlockX - picture * packets);
-    let stream = b.let_("stream", Scalar::I64, wide(Expr::from(picture)) * capacity);
+    let stream = b.let_("stream", Scalar::I64, wide(picture.into()) * capacity);
     let limit = loaded(b, "said", lengths, picture);
     let limit = b.let_("limit", Scalar::I32, limit.min(capacity.cast(Scalar::I32)));
     let first = loaded(b, "first", firsts, packet);

@@ -119,7 +119,7 @@ impl Rows<'_> {
             let is_column = column.ge(0).and(column.lt(*columns));
             let c = b.let_("c", self.kind, zero());
             b.if_(is_row.and(is_column).and(is_wanted), |b| {
-                let at = self.block.at(Expr::from(y), x);
+                let at = self.block.at(y.into(), x);
                 b.load(c, self.coefficients, at, 1, Cache::Default);
             });
             c
@@ -127,7 +127,7 @@ impl Rows<'_> {
         let [left, right] = [0, 1].map(|side| fetched(b, *lane * 2 + side, Expr::Lit(Literal::Bool(true))));
         let beyond = self.is_first().select(-1, 2 * LANES);
         let beyond = fetched(b, beyond, self.is_first().or(self.is_last()));
-        [Expr::from(left), Expr::from(right), Expr::from(beyond)]
+        [Expr::from(left), right.into(), Expr::from(beyond)]
     }
 
     fn is_first(&self) -> Expr {
@@ -180,7 +180,7 @@ pub fn quantiser(kind: Scalar) -> Kernel {
     let inverse = b.load_new("inverse", Scalar::F32, inverses, block.place[4]);
     let (sum, count) = (b.let_("sum", Scalar::I32, 0), b.let_("some", Scalar::I32, 0));
     let quantised = |b: &mut Builder| {
-        let rows = Rows { block: &block, coefficients, kind, inverse: Expr::from(inverse) };
+        let rows = Rows { block: &block, coefficients, kind, inverse: inverse.into() };
         // Each lane holds the threshold of index 1 for one sum of neighbours.
         let first = (0i32..)
             .zip(FIRST)
@@ -213,7 +213,7 @@ pub fn quantiser(kind: Scalar) -> Kernel {
                 });
                 let x = b.let_("x", Scalar::I32, block.lane * 2 + side as i32);
                 b.if_(x.lt(block.width), |b| {
-                    let at = block.at(y, Expr::from(x));
+                    let at = block.at(y, x.into());
                     b.store(indices, at, value.lt(single(0.0)).select(-magnitude, magnitude));
                     b.if_(magnitude.ne_(0), |b| {
                         let beyond = b.let_("beyond", Scalar::F32, size - magnitude.cast(Scalar::F32));

@@ -127,7 +127,7 @@ pub fn writer(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
                 ],
                 _ => {
                     let green = b.let_("green", Scalar::I32, y - ((u + v) >> 2));
-                    [v + green, Expr::from(green), u + green]
+                    [v + green, green.into(), u + green]
                 }
             };
             for (c, value) in (0..).zip(all) {
@@ -136,7 +136,7 @@ pub fn writer(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
         }
         b.for_("component", done, pixel.components, 1, |b, c| {
             let value = load(b, c);
-            store(b, c, Expr::from(value));
+            store(b, c, value.into());
         });
     });
     Threads::finished(builder)

@@ -304,7 +304,7 @@ impl Pass {
                 let value = b.let_("x", arith.work, arith.zero());
                 let i = index;
                 b.if_(i.ge(self.first_index(phase)).and(i.le(self.last_index(phase))), |b| {
-                    fetch(b, Expr::from(i), Place::Local(value));
+                    fetch(b, i.into(), Place::Local(value));
                 });
                 value.into()
             }

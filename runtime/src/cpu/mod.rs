@@ -25,6 +25,7 @@ use lifting_dsl::{Boundary, Direction, Scheme};
 use lifting_loops::Isa;
 use lifting_planner::{Pass, Problem};
 use pass::{Side, Work};
+pub use rows::{Lines, Stationary};
 use std::sync::{Arc, OnceLock};
 pub(crate) use tiles::Tiled;
 

@@ -95,8 +95,8 @@ fn add_costs(
             let cost = b.load_new(name, Scalar::F64, costs, at);
             count.cast(Scalar::F64) * cost
         };
-        let zeros = of(b, "zero", Expr::from(at), all - ones);
-        let ones = of(b, "one", at + LANES, Expr::from(ones));
+        let zeros = of(b, "zero", at.into(), all - ones);
+        let ones = of(b, "one", at + LANES, ones.into());
         b.set(bits, bits + (zeros + ones));
     });
 }

@@ -347,7 +347,7 @@ impl Count<'_> {
             });
             assign(b, older, &before);
             assign(b, significant, &after);
-            done(b, Expr::from(plane), depth);
+            done(b, plane.into(), depth);
         });
         sums(b, self.site.lane, "sum", tail.into()).1
     }

@@ -149,7 +149,7 @@ impl Engine {
     pub fn sign(&self, b: &mut Builder, rows: [Expr; 3], side: i32) -> (Expr, Expr) {
         let entry = b.load_new("entry", Scalar::I16, self.signs, flags::surrounding(rows, side));
         let entry = b.let_("context", Scalar::I32, entry.cast(Scalar::I32));
-        let p = self.probability(b, Expr::from(entry));
+        let p = self.probability(b, entry.into());
         (p, entry.and(PREDICTED).ne_(0))
     }
 
@@ -223,11 +223,11 @@ impl Engine {
             let turn = Expr::from(31) - first.leading_zeros().cast(Scalar::I32);
             let of = b.let_("of", Scalar::I32, self.leader + turn);
             b.set(waiting, waiting.and(waiting - one()));
-            let symbol = b.shuffle("symbol", Scalar::I32, symbols, Lane::Index(Expr::from(of)));
+            let symbol = b.shuffle("symbol", Scalar::I32, symbols, Lane::Index(of.into()));
             let p = b.let_("p", Scalar::I32, symbol.and(2 * CERTAIN - 1));
             let is_one = symbol.ge(2 * CERTAIN);
             let wants = p.lt(CERTAIN);
-            let found = self.step(b, scene, (wants, Some(self.leads(scene))), Expr::from(p), is_one);
+            let found = self.step(b, scene, (wants, Some(self.leads(scene))), p.into(), is_one);
             if self.way == Coding::Decode {
                 let mine = scene.site.lane.eq_(of);
                 b.set(ones, mine.select(found, ones));

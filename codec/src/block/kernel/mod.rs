@@ -162,7 +162,7 @@ impl Site {
             [0, 1].map(|side| {
                 let c = b.let_("c", Scalar::I32, 0);
                 b.if_(self.valid[side as usize].and(row.lt(self.block.height)), |b| {
-                    let index = self.index(Expr::from(row), side);
+                    let index = self.index(row.into(), side);
                     b.load(c, self.coefficients, index, 1, Cache::Default);
                 });
                 c.into()

@@ -214,7 +214,7 @@ impl Scan<'_> {
                 }
             });
             if finishes {
-                self.keep(b, y, Expr::from(at), true);
+                self.keep(b, y, at.into(), true);
             }
         });
     }

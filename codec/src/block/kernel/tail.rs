@@ -36,7 +36,7 @@ fn parts(b: &mut Builder, scene: &Scene, planes: Expr, body: impl FnOnce(&mut Bu
             let after = before.or(element(scene.bits, at.into()));
             let after = b.let_("after", Scalar::I32, after);
             let signs = part + SIGNS * PLANE_WORDS;
-            body(b, &Part { at: at.into(), signs, before: before.into(), after: Expr::from(after) });
+            body(b, &Part { at: at.into(), signs, before: before.into(), after: after.into() });
             b.set(Place::Elem(significant, part), after);
         });
     });

@@ -91,7 +91,7 @@ pub fn kernel(
                 let served = |b: &mut Builder, i: Expr| b.let_("position", Scalar::I32, pass.serve(start + i));
                 b.unrolled("i", 0, len, 1, |b, i| {
                     let position = served(b, i);
-                    pass.load(b, &image, line, Expr::from(position), Place::Elem(samples, i));
+                    pass.load(b, &image, line, position.into(), Place::Elem(samples, i));
                 });
                 for (s, stage) in stages.iter().enumerate() {
                     let s = s as i32;
@@ -106,7 +106,7 @@ pub fn kernel(
                     let pair = first + (i >> 1);
                     b.if_(pair.lt(pairs), |b| {
                         let position = served(b, i + halo);
-                        pass.store(b, &image, line, Expr::from(position), at(i + halo));
+                        pass.store(b, &image, line, position.into(), at(i + halo));
                     });
                 });
             });

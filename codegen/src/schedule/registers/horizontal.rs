@@ -83,7 +83,7 @@ fn derive(
     }
 }
 
-/// Grid of a launch, for strips of so many columns.
+/// Grid of a launch.
 fn grid(pass: &Pass, even: bool, strip_columns: i32, together: i32, warps: u32) -> [Expr; 3] {
     let end = pass.length + if even { Expr::from(0) } else { pass.parity.into() };
     let strips = ((end + (strip_columns - 1)) / strip_columns).cast(Scalar::I64);

@@ -222,10 +222,10 @@ impl Rows<'_> {
             let partner = self.params.serve(other, k + stage.offset(), first, end - 1);
             let partner = b.let_("partner", Scalar::I32, partner);
             let u = b.load_new(one.name(), self.arith.work, self.space(one), self.cell(k, 0));
-            let v = b.load_new(other.name(), self.arith.work, self.space(other), self.cell(Expr::from(partner), 0));
+            let v = b.load_new(other.name(), self.arith.work, self.space(other), self.cell(partner.into(), 0));
             let [new_u, new_v] = pair_values(stage, self.arith, u.into(), v.into());
             b.store(self.space(one), self.cell(k, 0), new_u);
-            b.store(self.space(other), self.cell(Expr::from(partner), 0), new_v);
+            b.store(self.space(other), self.cell(partner.into(), 0), new_v);
         });
     }
 

@@ -237,7 +237,7 @@ impl<'a> Input<'a> {
         let some = |b: &mut Builder, band: &Stream| {
             let part = Part { pointer: band.pointer, at: at.into(), index: index.into() };
             let valid = vector.valid;
-            self.copy_end(b, part, Expr::from(valid), lanes, |b| b.push(of(band, Expr::from(valid))));
+            self.copy_end(b, part, valid.into(), lanes, |b| b.push(of(band, valid.into())));
         };
         b.if_else(
             strip.frame.lanes.at_border,

@@ -124,32 +124,7 @@ impl<W: Arithmetic> Axis<W> {
     }
 
     fn push(&mut self, step: &CompiledStep<W>) -> Option<()> {
-        let (kind, taps) = match &step.kind {
-            StepKind::Scale { factor } => (Kind::Scale(*factor), Vec::new()),
-            StepKind::Pair { rows } => (Kind::Pair(*rows), Vec::new()),
-            StepKind::Integer { subtract, taps, rounding, shift, mode } => {
-                let (lift, taps) = integer(*subtract, taps, *rounding, (*shift, *mode));
-                (Kind::Lift(lift), taps)
-            }
-            StepKind::Real { subtract, groups } => {
-                let weight = |w: &GroupWeight<W>| match *w {
-                    // A product with 1 or −1 is exact.
-                    GroupWeight::One => W::ONE,
-                    GroupWeight::MinusOne => W::neg(W::ONE),
-                    GroupWeight::Other(w) => w,
-                };
-                let lift = Lift {
-                    subtract: *subtract,
-                    groups: groups.iter().map(|g| (weight(&g.weight), g.offsets.len())).collect(),
-                    plain: matches!(&groups[..], [g] if matches!(g.weight, GroupWeight::One)),
-                    rounding: W::Acc::default(),
-                    shift: 0,
-                    mode: RoundingMode::Floor,
-                    narrow: None,
-                };
-                (Kind::Lift(lift), groups.iter().flat_map(|g| g.offsets.iter().copied()).collect())
-            }
-        };
+        let (kind, taps) = kind_of(&step.kind);
         if taps.len() > MAX_TAPS {
             return None;
         }
@@ -273,6 +248,36 @@ fn factors<W: Arithmetic>(steps: &mut Vec<&CompiledStep<W>>) -> [Option<W::Acc>;
         steps.remove(0);
     }
     factors
+}
+
+/// Operation of a step, and the offsets of the samples that it reads.
+pub(super) fn kind_of<W: Arithmetic>(kind: &StepKind<W>) -> (Kind<W>, Vec<isize>) {
+    match kind {
+        StepKind::Scale { factor } => (Kind::Scale(*factor), Vec::new()),
+        StepKind::Pair { rows } => (Kind::Pair(*rows), Vec::new()),
+        StepKind::Integer { subtract, taps, rounding, shift, mode } => {
+            let (lift, taps) = integer(*subtract, taps, *rounding, (*shift, *mode));
+            (Kind::Lift(lift), taps)
+        }
+        StepKind::Real { subtract, groups } => {
+            let weight = |w: &GroupWeight<W>| match *w {
+                // A product with 1 or −1 is exact.
+                GroupWeight::One => W::ONE,
+                GroupWeight::MinusOne => W::neg(W::ONE),
+                GroupWeight::Other(w) => w,
+            };
+            let lift = Lift {
+                subtract: *subtract,
+                groups: groups.iter().map(|g| (weight(&g.weight), g.offsets.len())).collect(),
+                plain: matches!(&groups[..], [g] if matches!(g.weight, GroupWeight::One)),
+                rounding: W::Acc::default(),
+                shift: 0,
+                mode: RoundingMode::Floor,
+                narrow: None,
+            };
+            (Kind::Lift(lift), groups.iter().flat_map(|g| g.offsets.iter().copied()).collect())
+        }
+    }
 }
 
 /// Builds an integer step. Taps of equal weight are summed first: in integers that wrap, the order does not matter.

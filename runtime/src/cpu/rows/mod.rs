@@ -16,6 +16,7 @@ mod axis;
 mod fused;
 mod level;
 mod ops;
+mod stationary;
 mod view;
 mod volume;
 
@@ -33,6 +34,7 @@ use fused::{Fused, Run};
 use level::{ARRIVE, Level, Memory};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_planner::Problem;
+pub use stationary::{Lines, Stationary};
 use std::mem::MaybeUninit;
 use view::{Grid, Rows};
 pub(super) use volume::Volume;
