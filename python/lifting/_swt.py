@@ -55,12 +55,21 @@ def _real(x):
     return x.view(x.real.dtype)
 
 
-def _forward(x, wavelet, axis, level, gain):
-    """Approximation and detail of one level along an axis."""
-    x = np.ascontiguousarray(x)
-    bands = [np.empty(x.shape, x.dtype) for _ in "ad"]
-    made, lines = _on_lines(x, wavelet, axis, level)
-    made.forward(_real(x), [_real(band) for band in bands], lines, gain, _dwt._threads)
+def _forward(data, wavelets, axes, level, gain, scratch):
+    """Bands of one level along all axes: windows of one array, whose pages are large. ``scratch`` keeps arrays between
+    axes for the next level."""
+    bands = {"": np.ascontiguousarray(data)}
+    for number, (axis, wavelet) in enumerate(zip(axes, wavelets), 1):
+        shape = (2 * len(bands), *data.shape)
+        whole = np.empty(shape, data.dtype) if number == len(axes) else scratch.get(number)
+        if whole is None:
+            whole = scratch[number] = np.empty(shape, data.dtype)
+        made, lines = _on_lines(data, wavelet, axis, level)
+        halves = {}
+        for i, (key, x) in enumerate(bands.items()):
+            halves[key + "a"], halves[key + "d"] = whole[2 * i], whole[2 * i + 1]
+            made.forward(_real(x), [_real(half) for half in whole[2 * i : 2 * i + 2]], lines, gain, _dwt._threads)
+        bands = halves
     return bands
 
 
@@ -92,7 +101,8 @@ def _gain(wavelets, norm, root):
 def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm=False):
     """Stationary transform along several axes: dictionaries of bands, coarsest first, each of the data's shape.
 
-    With ``trim_approx``, only the last approximation is returned, as first element.
+    With ``trim_approx``, only the last approximation is returned, as first element. The bands of a level are windows of
+    one array.
 
     >>> [sorted(bands) for bands in swtn(np.ones((4, 4)), "haar", 1)]
     [['aa', 'ad', 'da', 'dd']]
@@ -108,12 +118,9 @@ def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm
     for axis in axes:
         _check(data.shape[axis], axis, level, start_level)
     low = "a" * len(axes)
-    made = []
+    made, scratch = [], {}
     for i in range(start_level, start_level + level):
-        bands = {"": data}
-        for axis, w in zip(axes, wavelets):
-            halves = {key: _forward(x, w, axis, i, gain) for key, x in bands.items()}
-            bands = {key + letter: half for key, pair in halves.items() for letter, half in zip("ad", pair)}
+        bands = _forward(data, wavelets, axes, i, gain, scratch)
         data = bands.pop(low) if trim_approx else bands[low]
         made.append(bands)
     return ([data] if trim_approx else []) + made[::-1]
