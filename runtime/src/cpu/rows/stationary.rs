@@ -48,7 +48,7 @@ const COLUMNS: usize = 16;
 /// ```
 /// use lifting::{Lines, Stationary, catalogue};
 ///
-/// let level = Stationary::<f64>::new(&*catalogue::find("haar")?)?;
+/// let level = Stationary::<f64>::new(&catalogue::find("haar")?)?;
 /// let (data, lines) = ([3.0, 7.0, 1.0, 3.0], Lines { outer: 1, length: 4, inner: 1, step: 1 });
 /// let (mut low, mut high, mut back) = ([0.0; 4], [0.0; 4], [0.0; 4]);
 /// level.forward(&data, [&mut low, &mut high], &lines, 1.0, 1);
