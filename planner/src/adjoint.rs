@@ -57,28 +57,24 @@ impl Program {
         let of = |array, view: &View| View { array, ..*view };
         let (data, coefficients) = (&places.data, &places.coefficients);
         let (kernels, mut regions) = (Kernels::default(), Regions::default());
-        let [forward, inverse] = match problem.adjoint() {
+        let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
+        let (from, to) = (of(Array::Source, coefficients), of(Array::Target, data));
+        let (forward, inverse) = match problem.adjoint() {
             Some(adjoint) => {
                 // The requested schedule applies to the transform, not to its adjoint.
                 let cx = Context::new(&adjoint, sample, tuning, &kernels).lenient();
-                let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
                 let forward = anywhere(cx, &mut regions, |l| l.forward(source, target))?;
-                let (source, target) = (of(Array::Source, coefficients), of(Array::Target, data));
-                [forward, anywhere(cx, &mut regions, |l| l.inverse(0, source, target))?]
+                (forward, anywhere(cx, &mut regions, |l| l.inverse(0, from, to))?)
             }
             None => {
                 let cx = Context::new(problem, sample, tuning, &kernels);
-                let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
                 let forward = Lowering::new(cx, &mut regions).adjoint_of_synthesis(source, target)?;
-                let (source, target) = (of(Array::Source, coefficients), of(Array::Target, data));
-                [forward, Lowering::new(cx, &mut regions).adjoint_of_analysis(source, target)?]
+                (forward, Lowering::new(cx, &mut regions).adjoint_of_analysis(from, to)?)
             }
         };
         let (forward_in_place, inverse_in_place, inverse) = (None, None, vec![inverse]);
         let kernels = kernels.finish();
-        let mut program = Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place };
-        program.drop_unused();
-        Ok(program)
+        Ok(Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place }.without_unused())
     }
 }
 

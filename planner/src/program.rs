@@ -73,13 +73,11 @@ impl Program {
         let inverse_in_place =
             in_place.map(|cx| anywhere(cx, &mut regions, |l| l.inverse(0, target, target))).transpose()?;
         let kernels = kernels.finish();
-        let mut program = Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place };
-        program.drop_unused();
-        Ok(program)
+        Ok(Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place }.without_unused())
     }
 
-    /// Drops kernels that were only tried and that no list launches.
-    pub(crate) fn drop_unused(&mut self) {
+    /// The program without kernels that were only tried and that no list launches.
+    pub(crate) fn without_unused(mut self) -> Program {
         let used: BTreeSet<usize> = self.lists().flat_map(|list| &list.launches).map(|launch| launch.kernel).collect();
         let mut index = 0..self.kernels.len();
         self.kernels.retain(|_| index.next().is_some_and(|i| used.contains(&i)));
@@ -87,6 +85,7 @@ impl Program {
         for list in std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place) {
             list.renumber(&|kernel| used.range(..kernel).count());
         }
+        self
     }
 
     /// Choices for analysis and for synthesis.

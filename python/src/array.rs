@@ -222,7 +222,7 @@ impl<T: Sample> Array<T> {
         if !self.is_contiguous() {
             return Err(LiftingError::new_err(format!("{what} must be contiguous")));
         }
-        let count = self.shape.iter().product();
+        let count = self.len();
         // SAFETY: as in `source`; writable, by `write`. An empty array may have no address.
         Ok(if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(self.address as *mut T, count) } })
     }

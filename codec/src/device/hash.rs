@@ -144,27 +144,26 @@ impl Hash {
     /// Hash of up to 16 bytes.
     fn short(&self, b: &mut Builder) -> Expr {
         let len = self.len;
-        let seed = || self.seed;
         let fixed = |a: usize, c: usize| constant(SECRET[a] ^ SECRET[c]);
         let hash = b.let_("few", Scalar::U64, constant(0));
         let set = |b: &mut Builder, value: Expr| b.set(hash, value);
         b.if_(len.eq_(0), |b| {
-            let value = avalanche64(b, xor(seed(), fixed(7, 8)));
+            let value = avalanche64(b, xor(self.seed, fixed(7, 8)));
             set(b, value);
         });
         b.if_(len.gt(0).and(len.lt(4)), |b| {
             let [first, middle, last] = [0.into(), len >> 1, len - 1].map(|at| self.read(b, at, 1));
             let all = (first << 16).or(middle << 24);
             let all = all.or(last).or(wide(len) << 8);
-            let flip = constant((SECRET[0] & 0xffff_ffff) ^ SECRET[0] >> 32) + seed();
+            let flip = constant((SECRET[0] & 0xffff_ffff) ^ SECRET[0] >> 32) + self.seed;
             let value = avalanche64(b, xor(all, flip));
             set(b, value);
         });
         b.if_(len.ge(4).and(len.le(8)), |b| {
             let (first, last) = (self.read(b, 0, 4), self.read(b, len - 4, 4));
-            let byte = |i: i32| (seed() >> (8 * i)).and(constant(255));
+            let byte = |i: i32| (self.seed >> (8 * i)).and(constant(255));
             let swapped = (byte(0) << 24).or(byte(1) << 16).or(byte(2) << 8).or(byte(3));
-            let flip = fixed(1, 2) - xor(seed(), swapped << 32);
+            let flip = fixed(1, 2) - xor(self.seed, swapped << 32);
             let value = b.let_("h", Scalar::U64, xor(last + (first << 32), flip));
             let turned = |n: i32| (value << n).or(value >> (64 - n));
             let mixed = b.let_("h", Scalar::U64, xor(xor(value, turned(49)), turned(24)) * constant(MIX[1]));
@@ -173,8 +172,8 @@ impl Hash {
         });
         b.if_(len.ge(9).and(len.le(16)), |b| {
             let (first, last) = (self.read(b, 0, 8), self.read(b, len - 8, 8));
-            let first = b.let_("first", Scalar::U64, xor(first, fixed(3, 4) + seed()));
-            let last = b.let_("last", Scalar::U64, xor(last, fixed(5, 6) - seed()));
+            let first = b.let_("first", Scalar::U64, xor(first, fixed(3, 4) + self.seed));
+            let last = b.let_("last", Scalar::U64, xor(last, fixed(5, 6) - self.seed));
             let byte = |i: i32| (first >> (8 * i)).and(constant(255));
             let swapped = (0..8).map(|i| byte(i) << (56 - 8 * i)).reduce(Expr::or).unwrap_or_else(|| constant(0));
             let product = fold(b, first.into(), last.into());

@@ -76,11 +76,6 @@ impl Expr {
         Expr::Binary(op, a.into(), b.into())
     }
 
-    /// Element of a register array.
-    pub fn element(array: LocalId, index: impl Into<Expr>) -> Expr {
-        Expr::Elem(array, index.into().into())
-    }
-
     /// [`Expr::Mirror`] of an index in a length.
     pub fn mirror(index: impl Into<Expr>, length: impl Into<Expr>) -> Expr {
         Expr::Mirror(index.into().into(), length.into().into())
@@ -216,7 +211,7 @@ operators! { Expr LocalId ParamId Builtin }
 impl LocalId {
     /// Element of the register array.
     pub fn at(self, index: impl Into<Expr>) -> Expr {
-        Expr::element(self, index)
+        Expr::Elem(self, index.into().into())
     }
 }
 

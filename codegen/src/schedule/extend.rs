@@ -32,29 +32,28 @@ struct Term {
 
 /// Terms of the extension at index `i`, of a line of `n` samples: at least 2, except for rules that only move samples.
 fn terms(rule: Extension, n: ParamId, i: Expr) -> Vec<Term> {
-    let n = || n;
-    let last = n() - 1;
+    let last = n - 1;
     let wrap = |i: Expr, n: Expr| Expr::wrap(i, n);
     let term = |factor: Expr, index: Expr| Term { factor, index };
     let one = |index: Expr| vec![term(Expr::i32(1), index)];
     let nearest = i.max(0).min(last);
-    let before = || i.lt(0);
+    let before = i.lt(0);
     match rule {
         Extension::Zero => Vec::new(),
         Extension::Constant => one(nearest),
-        Extension::Periodic => one(wrap(i, Expr::from(n()))),
-        Extension::Periodization => one(wrap(i, n() + n() % 2).min(last)),
+        Extension::Periodic => one(wrap(i, Expr::from(n))),
+        Extension::Periodization => one(wrap(i, n + n % 2).min(last)),
         Extension::Symmetric | Extension::Antisymmetric => {
-            let there = wrap(i, n() * 2);
-            let index = there.min(n() * 2 - 1 - there);
+            let there = wrap(i, n * 2);
+            let index = there.min(n * 2 - 1 - there);
             let turned = rule == Extension::Antisymmetric;
-            let factor = if turned { there.lt(n()).select(1, Expr::i32(-1)) } else { 1.into() };
+            let factor = if turned { there.lt(n).select(1, Expr::i32(-1)) } else { 1.into() };
             vec![term(factor, index)]
         }
-        Extension::Reflect => one(Expr::mirror(i, n())),
+        Extension::Reflect => one(Expr::mirror(i, n)),
         Extension::Smooth => {
-            let beyond = before().select(-i, i - last);
-            let inner = before().select(1, last - 1);
+            let beyond = before.select(-i, i - last);
+            let inner = before.select(1, last - 1);
             vec![term(beyond + 1, nearest), term(-beyond, inner)]
         }
         Extension::Antireflect => {

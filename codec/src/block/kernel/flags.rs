@@ -66,13 +66,12 @@ pub fn sign(flags: Expr, column: i32) -> Expr {
 /// Significance bits to add after a step, from a ballot of its findings on one side: the lane's own column and its
 /// neighbours'.
 pub fn found(scene: &Scene, ballot: Expr, side: i32) -> Expr {
-    let lane = || scene.site.lane;
     let one = |bits: Expr| bits.and(Expr::int(1, Scalar::U32)).cast(Scalar::I32);
-    let mine = one(ballot >> lane()) << own(side);
+    let mine = one(ballot >> scene.site.lane) << own(side);
     // A right column is the next lane's left neighbour; a left column is the previous lane's right neighbour.
     match side {
-        0 => mine.or(one((ballot >> lane()) >> 1) << 3),
-        _ => mine.or(one((ballot << 1) >> lane())),
+        0 => mine.or(one((ballot >> scene.site.lane) >> 1) << 3),
+        _ => mine.or(one((ballot << 1) >> scene.site.lane)),
     }
 }
 

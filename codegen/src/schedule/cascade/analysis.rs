@@ -264,11 +264,10 @@ impl Analysis<'_> {
         let done = |delay: i64| self.chunk.from - delay as i32;
         let first = done(plan.seam(false)) << 1;
         let second = done(plan.delay(self.strip.at_border));
-        let low_x = || self.strip.low.x;
         let indices = [
-            frame.index(2, first, Expr::from(low_x())),
-            frame.index(1, second, low_x() >> 1),
-            frame.index(2, second, low_x() >> 1),
+            frame.index(2, first, Expr::from(self.strip.low.x)),
+            frame.index(1, second, self.strip.low.x >> 1),
+            frame.index(2, second, self.strip.low.x >> 1),
         ];
         indices.map(|index| b.let_("out", Scalar::I64, index))
     }

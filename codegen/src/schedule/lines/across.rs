@@ -242,10 +242,10 @@ impl Across<'_> {
         for e in 0..columns / 2 {
             let image = lanes.held.mirrored(0, phase, lanes.x + (2 * e + p));
             let offset = b.let_("offset", Scalar::I32, image - lanes.base);
-            let lane = || offset >> columns.ilog2() as i32;
+            let lane = offset >> columns.ilog2() as i32;
             // The needed column of this phase differs from lane to lane.
             for f in 0..columns / 2 {
-                let found = b.shuffle("image", lanes.held.arith.work, row.at(2 * f + p), Lane::Index(lane()));
+                let found = b.shuffle("image", lanes.held.arith.work, row.at(2 * f + p), Lane::Index(lane));
                 let same = offset.and(columns - 1).eq_(2 * f + p);
                 b.set(row.place(2 * e + p), same.select(found, row.at(2 * e + p)));
             }

@@ -142,8 +142,8 @@ pub fn kernel(
     let pairs = || (start + pass.length + 1) >> 1;
     let chunk_len = chunk(&pass, pairs(), shape, longest, |name, value| b.let_(name, Scalar::I32, value).into());
     let lane = Expr::from(Builtin::ThreadX);
-    let warp = || Expr::from(Builtin::ThreadY);
-    let strip = Builtin::BlockX * warps as i32 + warp();
+    let warp = Expr::from(Builtin::ThreadY);
+    let strip = Builtin::BlockX * warps as i32 + warp;
     let column = b.let_("column", Scalar::I32, (strip * 32 + lane) * c);
     b.if_(column.lt(pass.lines), |b| {
         let first = b.let_("first_pair", Scalar::I32, Builtin::BlockY * chunk_len);
@@ -157,7 +157,7 @@ pub fn kernel(
             length: [pass.lines.into(), pass.length.into(), 1.into()],
             doubled_ends: options.doubled_ends,
         };
-        let cell = b.let_("cell", Scalar::I32, (warp() * (ring * 2 * 32) as i32 + lane) * c);
+        let cell = b.let_("cell", Scalar::I32, (warp * (ring * 2 * 32) as i32 + lane) * c);
         let from_pair = b.let_("from_pair", Scalar::I32, first - descent.above as i32);
         let to_pair = b.let_("to_pair", Scalar::I32, stop + delay as i32);
         let strip = Strip::new(b, &pass, &held, options, types, (cells, cell), column);

@@ -217,7 +217,7 @@ fn write(plan: &StreamFit, scheme: &Scheme, order: Order) -> Result<Kernel, Sche
     };
     let table = gathers.then(|| b.shared("table", Scalar::I32, shape.warps * shape.columns * 32));
     let warp = Expr::from(Builtin::ThreadY);
-    let lane = || Expr::from(Builtin::ThreadX);
+    let lane = Expr::from(Builtin::ThreadX);
     let strip_columns = useful as i32 * shape.columns as i32;
     let strip = b.let_("strip", Scalar::I32, Builtin::BlockX * shape.warps as i32 + warp);
     let base = strip * strip_columns - (left as i32 * shape.columns as i32);
@@ -231,11 +231,11 @@ fn write(plan: &StreamFit, scheme: &Scheme, order: Order) -> Result<Kernel, Sche
     let chunks = (pairs_y + params.chunk - 1) / params.chunk;
 
     b.if_(strip.lt(strips), |b| {
-        let x = b.let_("x", Scalar::I32, base + lane() * shape.columns as i32);
+        let x = b.let_("x", Scalar::I32, base + lane * shape.columns as i32);
         let starts = base.lt(start_x);
         let ends = (base + 32 * shape.columns as i32).gt(end_x);
         let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
-        let in_strip = lane().ge(left as i32).and(lane().lt((left + useful) as i32));
+        let in_strip = lane.ge(left as i32).and(lane.lt((left + useful) as i32));
         let useful = b.let_("useful", Scalar::Bool, in_strip.and(x.lt(end_x)));
         let first = b.let_("first_pair", Scalar::I32, Builtin::BlockY * params.chunk);
         let stop = b.let_("stop_pair", Scalar::I32, (first + params.chunk).min(pairs_y));

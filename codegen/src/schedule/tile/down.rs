@@ -136,11 +136,11 @@ impl Tile<'_> {
             _ => Cache::Streaming,
         };
         b.unrolled("row", 0, slab.pairs, 1, |b, k| {
-            let pair = || done + k;
+            let pair = done + k;
             // The first result is row pair 0. Its even row is missing if the first row is at an odd position.
-            let ends = pair().le(frame.lanes.held.last_index(1, phase));
+            let ends = pair.le(frame.lanes.held.last_index(1, phase));
             let starts = phase == Phase::Odd || plan.shape.aligned;
-            b.if_(if starts { ends } else { ends.and(pair().ge(frame.lanes.held.first_index(1, phase))) }, |b| {
+            b.if_(if starts { ends } else { ends.and(pair.ge(frame.lanes.held.first_index(1, phase))) }, |b| {
                 let mut value = slab.row(phase, k + slab.first()).at(0);
                 if let (Some(gain), Direction::Inverse) = (params.gain, frame.options.direction) {
                     value = frame.lanes.held.arith.shift_down(value, gain.into());

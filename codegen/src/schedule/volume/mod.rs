@@ -390,15 +390,14 @@ fn write(plan: &VolumeFit, scheme: &Scheme) -> Kernel {
         Direction::Inverse => 2 * shape.columns * (plan.held_pairs() as u32).div_ceil(shape.warps),
     };
     let deep = plan.held_along_z(&params, line);
-    let chunk = || params.chunk;
     let pairs_z = (deep.end(2) + 1) >> 1;
-    let chunks = (pairs_z + chunk() - 1) / chunk();
+    let chunks = (pairs_z + params.chunk - 1) / params.chunk;
     // The last chunk of an axis may be short: the last chunks of all volumes come last.
     let part = b.let_("part", Scalar::I32, Builtin::BlockZ / params.batch);
     let volume = Builtin::BlockZ - part * params.batch;
     let volume = b.let_("volume", Scalar::I32, volume);
-    let first = b.let_("first_pair", Scalar::I32, part * chunk());
-    let stop = (first + chunk()).min(pairs_z);
+    let first = b.let_("first_pair", Scalar::I32, part * params.chunk);
+    let stop = (first + params.chunk).min(pairs_z);
     let from = b.let_("from_pair", Scalar::I32, first - plan.descent.above as i32);
     let to = b.let_("to_pair", Scalar::I32, stop + plan.descent.delay as i32);
     let first_row = b.let_("first_row_pair", Scalar::I32, Builtin::BlockY * plan.row_pairs());
