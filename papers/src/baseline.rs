@@ -10,16 +10,28 @@
 //! 22(1), 2011, section V-B.1 and 2, where they are 20 and about 4 times as slow as the sliding window.
 
 use lifting_codegen::ir::Kernel;
-use lifting_codegen::schedule::{Along, AxisSchedule, Options, ScheduleError, Sides, horizontal};
+use lifting_codegen::schedule::horizontal::{self, HorizontalShape};
+use lifting_codegen::schedule::{Along, AxisSchedule, Options, ScheduleError, Sides};
 use lifting_dsl::Scheme;
 
-/// Columns by the row schedule: a block has one in shared memory.
+/// Columns by the row schedule: a block has a slice of one in shared memory.
 #[derive(Clone, Copy, Debug)]
-pub struct NaiveColumns;
+pub struct NaiveColumns {
+    name: &'static str,
+    slice: HorizontalShape,
+}
+
+const fn naive(name: &'static str, threads: u32, pairs: u32) -> NaiveColumns {
+    NaiveColumns { name, slice: HorizontalShape { threads, pairs } }
+}
+
+/// Block shapes.
+pub const NAIVE: [NaiveColumns; 3] =
+    [naive("naive-columns", 256, 512), naive("naive-columns-256", 128, 256), naive("naive-columns-64", 64, 64)];
 
 impl AxisSchedule for NaiveColumns {
     fn name(&self) -> &'static str {
-        "naive-columns"
+        self.name
     }
 
     fn about(&self) -> &'static str {
@@ -27,17 +39,28 @@ impl AxisSchedule for NaiveColumns {
     }
 
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
-        horizontal::kernel_along(scheme, options, sides, horizontal::HorizontalShape::default(), along)
+        horizontal::kernel_along(scheme, options, sides, self.slice, along)
     }
 }
 
 /// Columns as rows of the transposed image.
 #[derive(Clone, Copy, Debug)]
-pub struct Transposed;
+pub struct Transposed {
+    name: &'static str,
+    slice: HorizontalShape,
+}
+
+const fn transposed(name: &'static str, threads: u32, pairs: u32) -> Transposed {
+    Transposed { name, slice: HorizontalShape { threads, pairs } }
+}
+
+/// Block shapes; the last has whole lines of 1920 samples.
+pub const TRANSPOSED: [Transposed; 3] =
+    [transposed("transposed", 256, 512), transposed("transposed-128", 64, 128), transposed("transposed-1024", 256, 1024)];
 
 impl AxisSchedule for Transposed {
     fn name(&self) -> &'static str {
-        "transposed"
+        self.name
     }
 
     fn about(&self) -> &'static str {
@@ -50,6 +73,6 @@ impl AxisSchedule for Transposed {
 
     /// The kernel of rows, for either axis.
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, _: Along) -> Result<Kernel, ScheduleError> {
-        horizontal::kernel_between(scheme, options, sides, horizontal::HorizontalShape::default())
+        horizontal::kernel_between(scheme, options, sides, self.slice)
     }
 }

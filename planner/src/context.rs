@@ -5,6 +5,7 @@ use crate::list::{Array, Region, VECTOR};
 use crate::model::Cost;
 use crate::problem::Problem;
 use crate::scalar::{scalar_of, work_of};
+use crate::schedule::Schedule;
 use crate::view::View;
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::sample::SampleType;
@@ -53,6 +54,11 @@ impl<'a> Context<'a> {
     /// Whether pass kernels take a gain.
     pub fn has_gain(&self) -> bool {
         self.problem.gain_shift > 0
+    }
+
+    /// Whether launches take grids of images: those of the requested schedule.
+    pub fn grids(&self) -> bool {
+        !self.lenient && matches!(self.tuning.schedule, Schedule::Launch(schedule) if schedule.takes_grids())
     }
 
     /// Predicted cost of copying samples.

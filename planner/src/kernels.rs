@@ -326,7 +326,10 @@ impl<'a> Family<'a> {
             self.tuning.vertical.unwrap_or_else(|| vertical::VerticalShape::for_window(&window, options.sample));
         loop {
             match vertical::kernel_between(self.scheme, options, sides, shape) {
-                Err(ScheduleError::Reach { .. }) if shape.columns > 8 => shape.columns /= 2,
+                Err(ScheduleError::Reach { .. }) if shape.columns > 8 => {
+                    shape.columns /= 2;
+                    shape.threads_x = shape.threads_x.min(shape.columns);
+                }
                 other => return Ok(other?),
             }
         }

@@ -143,8 +143,9 @@ impl Pair<'_> {
         self.extent.iter().enumerate().map(samples).product()
     }
 
-    /// Launches of a pass with samples of `bytes` bytes; `None` if a side exceeds the limits of a job.
-    pub fn jobs(&self, quad: &Quad, bytes: usize) -> Option<Jobs> {
+    /// Launches of a pass with samples of `bytes` bytes; `None` if a side exceeds the limits of a job. With `grids`,
+    /// one launch takes a grid of images.
+    pub fn jobs(&self, quad: &Quad, bytes: usize, grids: bool) -> Option<Jobs> {
         let Quad { signal, bands } = quad;
         let (ll, others) = (&bands[0], &bands[1]);
         let [x, y] = self.axes;
@@ -158,6 +159,12 @@ impl Pair<'_> {
         let mut rest = joined(dims.collect());
         let largest = (0..rest.len()).filter(|&i| rest[i].len <= MOST).max_by_key(|&i| rest[i].len);
         let batch = largest.map_or(Dim { len: 1, steps: [0; 3], joins: false }, |i| rest.remove(i));
+        // Images directly below each other: so far apart as their heights are in each array.
+        let low = split(self.extent[y], self.parity[1] as i64).low as i64;
+        let below = [self.extent[y] as i64 * signal.strides[y], low * ll.strides[y], low * others.strides[y]];
+        let is_grid = |dim: &Dim<3>| grids && dim.steps == below && 2 * low == self.extent[y] as i64;
+        let fits = |dim: &Dim<3>| i32::try_from(dim.len * batch.len).is_ok();
+        let grid = rest.iter().position(|dim| is_grid(dim) && fits(dim)).map_or(1, |i| rest.remove(i).len);
         let array = |view: &View, kind: usize| level::Array {
             address: view.offset.wrapping_mul(bytes as i64) as u64,
             pitch: view.strides[y],
@@ -170,7 +177,8 @@ impl Pair<'_> {
             width: side(x)?,
             height: side(y)?,
             parity: self.parity.map(|p| p as i32),
-            batch: batch.len as i32,
+            batch: (grid * batch.len) as i32,
+            grid_rows: grid as i32,
             coarse: (self.span == Span::Two).then(|| [4, 5, 6].map(|i: usize| array(&bands[i], 2))),
             levels: if let Span::All(levels) = self.span { levels as i32 } else { 1 },
             planes: match self.deep {
@@ -241,7 +249,7 @@ impl Lowering<'_> {
         let schedule = shape.schedule().name();
         let refused = |what: &str| ScheduleError::Launch { schedule, what: what.into() };
         let bytes = self.cx.sample.bytes();
-        let jobs = pair.jobs(&quad, bytes).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
+        let jobs = pair.jobs(&quad, bytes, self.cx.grids()).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
         let lifted = pair.in_order();
         let count =
             (0..pair.extent.len()).filter(|axis| !lifted.contains(axis)).map(|axis| pair.extent[axis]).product();

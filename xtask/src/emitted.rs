@@ -144,10 +144,12 @@ fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedu
         return Vec::new();
     }
     let lifts_or_filters =
-        |schedule: &&&dyn AxisSchedule| schedule.has_lifting_bits() || scheme.domain() == Domain::Real;
+        |schedule: &&'static dyn AxisSchedule| schedule.has_lifting_bits() || scheme.domain() == Domain::Real;
     let sides = Sides::both(options.sample);
-    let along_axes = papers::PASSES
-        .iter()
+    // The first shape of each method; sliding windows are the passes of plans.
+    let methods = papers::passes().into_iter().filter(|(method, _)| *method != "sliding-window");
+    let along_axes = methods
+        .map(|(_, shapes)| shapes[0])
         .filter(lifts_or_filters)
         .flat_map(|schedule| [Along::Row, Along::Column].map(|along| schedule.kernel(scheme, options, sides, along)));
     // Rows of baselines are the passes of emitted files.

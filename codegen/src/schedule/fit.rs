@@ -85,6 +85,11 @@ pub trait LaunchSchedule: Send + Sync {
         self.extent() == Extent::AllLevels
     }
 
+    /// Whether one launch takes a grid of images, such as all tiles of an image ([`Job::grid_rows`]).
+    fn takes_grids(&self) -> bool {
+        false
+    }
+
     /// The fields of its shapes.
     fn fields(&self) -> &'static [Field];
 
@@ -252,6 +257,10 @@ impl Shape {
         job: &Job,
         machine: &Machine,
     ) -> Result<(Arc<dyn Fit>, Arguments), ScheduleError> {
+        if job.grid_rows > 1 && !self.schedule().takes_grids() {
+            let what = "it takes images in a row, and not a grid of them".to_owned();
+            return Err(ScheduleError::Launch { schedule: self.schedule().name(), what });
+        }
         let attempt = |rows: RowAlignment| {
             let fit = self.schedule().fit(scheme, options, self, rows)?;
             let arguments = fit.arguments(job, machine)?;

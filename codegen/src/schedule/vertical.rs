@@ -22,8 +22,10 @@ use lifting_dsl::{Boundary, Direction, Scheme, Step};
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VerticalShape {
-    /// Columns of a slab, one a thread along x.
+    /// Columns of a slab: a multiple of the threads along x.
     pub columns: u32,
+    /// Threads along x. With fewer threads than columns, a thread has several columns, `threads_x` apart.
+    pub threads_x: u32,
     /// Threads along y.
     pub threads_y: u32,
     /// Advance of the window in rows. Even.
@@ -38,7 +40,7 @@ impl VerticalShape {
     pub fn for_window(window: &Window, sample: Scalar) -> VerticalShape {
         let height = 16.max((window.kept() as u32).div_ceil(8) * 8);
         let columns = if sample.bytes() == 2 { 64 } else { 32 };
-        VerticalShape { columns, threads_y: 8, height, chunk: 256u32.div_ceil(height) * height }
+        VerticalShape { columns, threads_x: columns, threads_y: 8, height, chunk: 256u32.div_ceil(height) * height }
     }
 }
 
@@ -118,7 +120,8 @@ pub fn kernel_between(
     let slabs = b.let_("slabs", Scalar::I32, (pass.lines + (columns - 1)) / columns);
     let column = Builtin::BlockX % slabs * columns + Builtin::ThreadX;
     let column = b.let_("column", Scalar::I32, column);
-    let active = b.let_("active", Scalar::Bool, column.lt(pass.lines));
+    let offsets = (0..shape.columns).step_by(shape.threads_x as usize);
+    let columns_of = offsets.map(|offset| Column::declare(b, column, offset as i32, &pass)).collect();
     let start = b.let_("chunk_start", Scalar::I32, Builtin::BlockX / slabs * chunk);
     let end = b.let_("end", Scalar::I32, pass.parity + pass.length);
     let stop = b.let_("chunk_stop", Scalar::I32, (start + chunk).min(end));
@@ -137,7 +140,7 @@ pub fn kernel_between(
     };
     let front0 = b.let_("first_front", Scalar::I32, front0);
     let slab =
-        Slab { cells, window: &window, halo: &halo, shape, arith, pass: &pass, column, active, start, end, above };
+        Slab { cells, window: &window, halo: &halo, shape, arith, pass: &pass, columns: columns_of, start, end, above };
 
     pass.for_each_image(b, |b, image| {
         let front = b.let_("front", Scalar::I32, front0);
@@ -164,9 +167,27 @@ pub fn kernel_between(
     let slabs = ((pass.lines + (columns - 1)) / columns).cast(Scalar::I64);
     let chunks = (pass.parity + pass.length + (chunk - 1)) / chunk;
     let grid = [slabs * chunks.cast(Scalar::I64), 1.into(), pass.grid_z()];
-    let mut kernel = builder.finish(Launch { block: [shape.columns, shape.threads_y, 1], grid });
+    let mut kernel = builder.finish(Launch { block: [shape.threads_x, shape.threads_y, 1], grid });
     kernel.min_blocks = resident(&steps);
     Ok(kernel)
+}
+
+/// A column of a thread.
+#[derive(Clone, Copy)]
+struct Column {
+    index: LocalId,
+    /// Whether it is inside the image.
+    active: LocalId,
+    /// Columns after the thread's first.
+    offset: i32,
+}
+
+impl Column {
+    fn declare(b: &mut Builder, first: LocalId, offset: i32, pass: &Pass) -> Column {
+        let index = if offset == 0 { first } else { b.let_("column", Scalar::I32, first + offset) };
+        let active = b.let_("active", Scalar::Bool, index.lt(pass.lines));
+        Column { index, active, offset }
+    }
 }
 
 /// A slab of columns and its window in shared memory.
@@ -177,8 +198,8 @@ struct Slab<'a> {
     shape: VerticalShape,
     arith: Arithmetic,
     pass: &'a Pass,
-    column: LocalId,
-    active: LocalId,
+    /// The thread's columns.
+    columns: Vec<Column>,
     start: LocalId,
     end: LocalId,
     /// Rows of the window above its front.
@@ -186,15 +207,22 @@ struct Slab<'a> {
 }
 
 impl Slab<'_> {
-    /// Runs `body` for the thread's rows among `from..to` (positions).
-    fn rows(&self, b: &mut Builder, from: Expr, to: Expr, step: i32, body: impl FnOnce(&mut Builder, Expr)) {
+    /// Runs `body` for the thread's columns and its rows among `from..to` (positions).
+    fn rows(&self, b: &mut Builder, from: Expr, to: Expr, step: i32, body: impl Fn(&mut Builder, Expr, Column)) {
         let from = from + Builtin::ThreadY * step;
-        b.if_(self.active, |b| b.for_("row", from, to, self.shape.threads_y as i32 * step, body));
+        let by = self.shape.threads_y as i32 * step;
+        match self.columns[..] {
+            [column] => b.if_(column.active, |b| b.for_("row", from, to, by, |b, row| body(b, row, column))),
+            _ => b.for_("row", from, to, by, |b, row| {
+                self.columns.iter().for_each(|&column| b.if_(column.active, |b| body(b, row, column)));
+            }),
+        }
     }
 
     /// Element of a row of the window.
-    fn cell(&self, front: LocalId, position: Expr) -> Expr {
-        (position - front + self.above) * self.shape.columns as i32 + Builtin::ThreadX
+    fn cell(&self, front: LocalId, position: Expr, column: Column) -> Expr {
+        let cell = (position - front + self.above) * self.shape.columns as i32 + Builtin::ThreadX;
+        if column.offset == 0 { cell } else { cell + column.offset }
     }
 
     /// Restricts rows to those inside the signal, unless it is extended periodically.
@@ -211,14 +239,14 @@ impl Slab<'_> {
         let from = front.eq_(front0).select(front - self.above, fresh);
         let to = front + (self.shape.height as i32 + self.window.bottom as i32);
         let (from, to) = self.clip(from, to);
-        self.rows(b, from, to, 1, |b, row| {
+        self.rows(b, from, to, 1, |b, row, column| {
             let sample = b.declare("sample", self.arith.work);
             let served = match self.pass.periodic() {
                 true => b.let_("served", Scalar::I32, self.pass.serve(row)).into(),
                 false => row,
             };
-            self.pass.load(b, image, self.column.into(), served, Place::Local(sample));
-            b.store(Space::Shared(self.cells), self.cell(front, row), sample);
+            self.pass.load(b, image, column.index.into(), served, Place::Local(sample));
+            b.store(Space::Shared(self.cells), self.cell(front, row, column), sample);
         });
     }
 
@@ -245,14 +273,14 @@ impl Slab<'_> {
         let (from, to) = self.clip(from, front + (self.shape.height as i32 - lag));
         // The first row of the target's phase at or after `from`.
         let from = if p == 0 { ((from + 1) >> 1) << 1 } else { ((from >> 1) << 1) + 1 };
-        let lift = |b: &mut Builder, row: Expr| {
-            let cell = b.let_("cell", Scalar::I32, self.cell(front, row));
+        let lift = |b: &mut Builder, row: Expr, column: Column| {
+            let cell = b.let_("cell", Scalar::I32, self.cell(front, row, column));
             let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.cells), cell);
             let mut read = |offset: i32| {
                 let k = (row >> 1) + offset;
                 self.pass.read(b, self.arith, target.other(), k, border, |b, k, place| {
                     let position = (k << 1) + (1 - p);
-                    b.load(place, Space::Shared(self.cells), self.cell(front, position), 1, Default::default());
+                    b.load(place, Space::Shared(self.cells), self.cell(front, position, column), 1, Default::default());
                 })
             };
             let value = step_value(step, self.arith, old.into(), &mut read);
@@ -267,10 +295,10 @@ impl Slab<'_> {
         let done = front - self.window.overlap as i32;
         let from = done.max(self.start).max(self.pass.parity);
         let to = (done + self.shape.height as i32).min(stop);
-        self.rows(b, from, to, 1, |b, row| {
-            let cell = self.cell(front, row);
+        self.rows(b, from, to, 1, |b, row, column| {
+            let cell = self.cell(front, row, column);
             let value = b.load_new("result", self.arith.work, Space::Shared(self.cells), cell);
-            self.pass.store(b, image, self.column.into(), row, value.into());
+            self.pass.store(b, image, column.index.into(), row, value.into());
         });
     }
 
@@ -283,8 +311,8 @@ impl Slab<'_> {
         b.comment("slide: move up the rows that the next window needs");
         let from = front + (self.shape.height as i32 - self.above);
         let (from, to) = self.clip(from, from + kept);
-        self.rows(b, from, to, 1, |b, row| {
-            let cell = b.let_("cell", Scalar::I32, self.cell(front, row));
+        self.rows(b, from, to, 1, |b, row, column| {
+            let cell = b.let_("cell", Scalar::I32, self.cell(front, row, column));
             let value = b.load_new("kept", self.arith.work, Space::Shared(self.cells), cell);
             let up = (self.shape.height * self.shape.columns) as i32;
             b.store(Space::Shared(self.cells), cell - up, value);

@@ -161,6 +161,13 @@ impl Runner {
         Ok([Spread::of(times), copies])
     }
 
+    /// Median times of cases that differ in schedule and blocks only, each in its first direction: a short measurement
+    /// to choose one, without verification. An error for a case that cannot be planned.
+    pub fn compare(&self, cases: &[Case], repeats: usize) -> Outcome<Vec<Outcome<f64>>> {
+        let Some(first) = cases.first() else { return Ok(Vec::new()) };
+        with_sample!(first.sample, compare(self, cases, repeats))
+    }
+
     /// Registers per thread and occupancy in per cent of a case's analysis kernel.
     pub fn usage(&self, case: &Case) -> Outcome<[f64; 2]> {
         with_sample!(case.sample, usage(self, case))
@@ -230,6 +237,38 @@ impl super::Runner for Runner {
     fn measure(&mut self, case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
         with_sample!(case.sample, measure(self, case, repeats))
     }
+}
+
+fn compare<T: Sample>(runner: &Runner, cases: &[Case], repeats: usize) -> Outcome<Vec<Outcome<f64>>> {
+    let Runner { device, stream, .. } = runner;
+    device.synchronize().map_err(input)?;
+    let (free, _) = device.context().mem_get_info().map_err(cannot("report its free memory"))?;
+    let failed = cannot("compare schedules");
+    let (bytes, samples) = (cases[0].bytes(), cases[0].samples());
+    // Half is for workspaces.
+    let count = sets(2 * bytes, 3 * bytes, free / 2).ok_or_else(|| input("out of memory on the device"))?;
+    let mut arrays = Arrays::allocate(stream, count, [bytes; 2]).map_err(&failed)?;
+    arrays.fill(stream, data::random::<T>(samples, super::case::Rows::GAPLESS).as_bytes()).map_err(&failed)?;
+    let at = arrays.addresses(stream);
+    let time = |case: &Case| {
+        let plan = case.plan::<T>(&Device::Cuda(device.clone()))?;
+        let on_device = plan.cuda().map_err(input)?;
+        let mut workspace = on_device.workspace(stream).map_err(input)?;
+        let is_forward = case.ways.first().is_none_or(|way| *way == TimedOperation::Forward);
+        let transform = if is_forward { Transform::Forward } else { Transform::Inverse { level: 0 } };
+        let mut chain = Chain::new(device).map_err(&failed)?;
+        for at in &at {
+            let [source, target] = if is_forward { [at.data, at.coefficients] } else { [at.data, at.back] };
+            // SAFETY: the arrays have the plan's sizes and outlive the chain; nothing else uses them while it runs.
+            let part = unsafe { on_device.graph(transform, stream, source, target, &mut workspace) };
+            chain.add_graph(part.map_err(input)?.handle()).map_err(&failed)?;
+        }
+        let chain = chain.finish(stream).map_err(&failed)?;
+        let replays = replays(stream, &[&chain]).map_err(&failed)?[0];
+        let times = (0..repeats).map(|_| chain.time(stream, replays).map_err(&failed)).collect::<Outcome<Vec<_>>>()?;
+        Ok(Spread::of(times).median)
+    };
+    Ok(cases.iter().map(time).collect())
 }
 
 fn cannot(what: &'static str) -> impl Fn(DriverError) -> Failure {

@@ -49,16 +49,26 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     let line = part.line(&pass, options);
     let own = Builtin::BlockX * COLUMNS + Builtin::ThreadX;
     let column = b.let_("column", Scalar::I32, own);
+    let (start, stop, chunks): (Expr, Expr, Expr) = match part.blocks.chunk as i32 {
+        0 => (0.into(), pass.pairs(), 1.into()),
+        pairs => {
+            // Whole windows.
+            let chunk = (pairs * 2 / height).max(1) * (height / 2);
+            let start = b.let_("chunk_start", Scalar::I32, Builtin::BlockY * chunk);
+            let stop = b.let_("chunk_stop", Scalar::I32, (start + chunk).min(pass.pairs()));
+            (start.into(), stop.into(), ((pass.pairs() + (chunk - 1)) / chunk).cast(Scalar::I64))
+        }
+    };
     let active = b.let_("active", Scalar::Bool, column.lt(pass.lines));
     let y = Expr::from(Builtin::ThreadY);
     let cell = |row: Expr| row * COLUMNS + Builtin::ThreadX;
 
     pass.for_each_image(b, |b, image| {
-        let window = b.let_("window_pair", Scalar::I32, 0);
-        b.while_(window.lt(pass.pairs()), |b| {
+        let window = b.let_("window_pair", Scalar::I32, start);
+        b.while_(window.lt(stop), |b| {
             b.comment("load: the whole window at first, then only new rows");
             // Counted from the first row of the window's storage.
-            let fresh = window.eq_(0).select(above, above + kept);
+            let fresh = window.eq_(start).select(above, above + kept);
             let top = (window << 1) - (before + above);
             let top = b.let_("top", Scalar::I32, top);
             b.if_(active, |b| {
@@ -98,7 +108,7 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
         b.barrier();
     });
     let strips = (pass.lines + (COLUMNS - 1)) / COLUMNS;
-    let grid = [strips.cast(Scalar::I64), 1.into(), pass.grid_z()];
+    let grid = [strips.cast(Scalar::I64), chunks, pass.grid_z()];
     Ok(builder.finish(Launch { block: [COLUMNS as u32, THREADS_Y as u32, 1], grid }))
 }
 

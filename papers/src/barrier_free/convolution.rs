@@ -15,7 +15,7 @@
 //! 2014, section III: Horiz-Galiano2011. Columns slide a window as theirs do. Van der Laan, Jalba & Roerdink 2011,
 //! section V-B.6, compare their own schedule with one like this.
 
-use super::{Part, Work};
+use super::{Blocks, Part, Work};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::{Expr, Kernel, Literal, LocalId, Scalar, SharedId, Space};
 use lifting_codegen::schedule::level::{Border, PHASES};
@@ -25,13 +25,23 @@ use lifting_dsl::float::Float;
 use lifting_dsl::polyphase::of_steps;
 use lifting_dsl::{Domain, Phase, Scheme};
 
-/// The schedule.
+/// The schedule in a block shape.
 #[derive(Clone, Copy, Debug)]
-pub struct Convolution;
+pub struct Convolution {
+    name: &'static str,
+    blocks: Blocks,
+}
+
+/// The paper's blocks first.
+pub const SHAPES: [Convolution; 3] = [
+    Convolution { name: "convolution", blocks: super::PAPER },
+    Convolution { name: "convolution-128", blocks: Blocks { threads: 128, chunk: 128 } },
+    Convolution { name: "convolution-64", blocks: Blocks { threads: 64, chunk: 64 } },
+];
 
 impl AxisSchedule for Convolution {
     fn name(&self) -> &'static str {
-        "convolution"
+        self.name
     }
 
     fn about(&self) -> &'static str {
@@ -62,7 +72,7 @@ impl AxisSchedule for Convolution {
                 .map(|row| row.map(|taps| taps.terms().map(|(n, weight)| (n as i32, weight.to_f64())).collect())),
         );
         let (halo, work) = (filters.halo(), Work::Filter(filters));
-        let part = Part { schedule: self.name(), pairs: 1, arith, border, halo, work };
+        let part = Part { schedule: self.name(), pairs: 1, blocks: self.blocks, arith, border, halo, work };
         part.checked(scheme)?.kernel(scheme, options, sides, along)
     }
 }

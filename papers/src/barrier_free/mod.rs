@@ -23,27 +23,46 @@ use lifting_codegen::schedule::{Along, Arithmetic, AxisSchedule, Options, Pass, 
 use lifting_codegen::window::Halo;
 use lifting_dsl::{Direction, Phase, Scheme};
 
-/// The schedule, with its pairs a thread.
+/// The schedule in a block shape.
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierFree {
-    pairs: u32,
-}
-
-/// One pair a thread.
-pub const ONE: BarrierFree = BarrierFree { pairs: 1 };
-/// Four pairs a thread, as in the paper's columns.
-pub const FOUR: BarrierFree = BarrierFree { pairs: 4 };
-
-impl BarrierFree {
+    name: &'static str,
     /// Pairs of results of a thread.
-    pub fn pairs(self) -> u32 {
-        self.pairs
-    }
+    pub pairs: u32,
+    blocks: Blocks,
 }
+
+/// Block shapes of both passes.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// Threads of a row's block, at most 256 in the paper.
+    pub threads: u32,
+    /// Row pairs of a strip's chunk; 0 does not cut strips, as in the paper.
+    pub chunk: u32,
+}
+
+/// The paper's largest blocks.
+pub const PAPER: Blocks = Blocks { threads: 256, chunk: 0 };
+
+/// One pair a thread, the paper's blocks first.
+pub const ONE: [BarrierFree; 3] = [
+    BarrierFree { name: "barrier-free-1", pairs: 1, blocks: PAPER },
+    BarrierFree { name: "barrier-free-1-128", pairs: 1, blocks: Blocks { threads: 128, chunk: 512 } },
+    BarrierFree { name: "barrier-free-1-64", pairs: 1, blocks: Blocks { threads: 64, chunk: 128 } },
+];
+
+/// Four pairs a thread, as in the paper's columns; the paper's blocks first.
+pub const FOUR: [BarrierFree; 5] = [
+    BarrierFree { name: "barrier-free", pairs: 4, blocks: PAPER },
+    BarrierFree { name: "barrier-free-128-512", pairs: 4, blocks: Blocks { threads: 128, chunk: 512 } },
+    BarrierFree { name: "barrier-free-64-256", pairs: 4, blocks: Blocks { threads: 64, chunk: 256 } },
+    BarrierFree { name: "barrier-free-128-128", pairs: 4, blocks: Blocks { threads: 128, chunk: 128 } },
+    BarrierFree { name: "barrier-free-64-64", pairs: 4, blocks: Blocks { threads: 64, chunk: 64 } },
+];
 
 impl AxisSchedule for BarrierFree {
     fn name(&self) -> &'static str {
-        if self.pairs == 1 { "barrier-free-1" } else { "barrier-free" }
+        self.name
     }
 
     fn about(&self) -> &'static str {
@@ -54,7 +73,7 @@ impl AxisSchedule for BarrierFree {
     }
 
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
-        Part::lifted(self.name(), scheme, options, self.pairs)?.kernel(scheme, options, sides, along)
+        Part::lifted(scheme, options, *self)?.kernel(scheme, options, sides, along)
     }
 }
 
@@ -66,6 +85,7 @@ struct Part {
     schedule: &'static str,
     /// Pairs of results.
     pairs: i32,
+    blocks: Blocks,
     arith: Arithmetic,
     border: Border,
     halo: Halo,
@@ -81,12 +101,13 @@ enum Work {
 }
 
 impl Part {
-    fn lifted(schedule: &'static str, scheme: &Scheme, options: Options, pairs: u32) -> Result<Part, ScheduleError> {
+    fn lifted(scheme: &Scheme, options: Options, own: BarrierFree) -> Result<Part, ScheduleError> {
+        let BarrierFree { name: schedule, pairs, blocks } = own;
         let arith = Arithmetic::of(scheme, options)?.in_registers();
         let border = Border::of(options.boundary, &options.direction.steps(scheme));
         let axis = Axis::new(scheme, options);
         let halo = Halo::of(&axis.actions, options.boundary);
-        Part { schedule, pairs: pairs as i32, arith, border, halo, work: Work::Lift(axis) }.checked(scheme)
+        Part { schedule, pairs: pairs as i32, blocks, arith, border, halo, work: Work::Lift(axis) }.checked(scheme)
     }
 
     /// The part itself, if a thread's samples fit into registers.

@@ -13,9 +13,6 @@ use lifting_codegen::schedule::{Along, Pass};
 use lifting_codegen::schedule::{Options, ScheduleError, Sides};
 use lifting_dsl::{Direction, Phase, Scheme};
 
-/// Maximum threads a block: the paper's.
-const THREADS: i32 = 256;
-
 /// Element of sample `k`, gaps counted.
 fn spread(k: Expr) -> Expr {
     k + (k >> 5)
@@ -26,8 +23,8 @@ fn spread(k: Expr) -> Expr {
 /// # Errors
 /// If the slice exceeds shared memory.
 pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Sides) -> Result<Kernel, ScheduleError> {
-    let (arith, pairs) = (part.arith, part.pairs);
-    let slice = THREADS * pairs;
+    let (arith, pairs, threads) = (part.arith, part.pairs, part.blocks.threads as i32);
+    let slice = threads * pairs;
     let held = part.held(slice);
     let phase_len = held + (held >> 5) + 1;
     let result_len = slice + (slice >> 5) + 1;
@@ -55,7 +52,7 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
             let first = b.let_("first_pair", Scalar::I32, turn * slice);
             let origin = b.let_("origin", Scalar::I32, (first - before) << 1);
             b.comment("load: even samples first, then odd samples");
-            b.for_("x", thread(), 2 * held, THREADS, |b, x| {
+            b.for_("x", thread(), 2 * held, threads, |b, x| {
                 let position = b.let_("position", Scalar::I32, origin + x);
                 let inside = position.ge(pass.parity).and(position.lt(pass.end()));
                 b.if_(!inside, |b| {
@@ -83,7 +80,7 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
                 Direction::Forward => "store the bands",
                 Direction::Inverse => "store the signal",
             });
-            b.for_("x", thread(), 2 * slice, THREADS, |b, x| {
+            b.for_("x", thread(), 2 * slice, threads, |b, x| {
                 // Forward: the first half of the threads' turns writes low, the second high.
                 let (phase, k) = match options.direction {
                     Direction::Forward => {
@@ -105,5 +102,5 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
         b.barrier();
     });
     let grid = [pass.lines.cast(Scalar::I64), 1.into(), pass.grid_z()];
-    Ok(builder.finish(Launch { block: [THREADS as u32, 1, 1], grid }))
+    Ok(builder.finish(Launch { block: [threads as u32, 1, 1], grid }))
 }

@@ -2,11 +2,11 @@
 //!
 //! rewrite: a scheme along both axes of a small image → a thread block that has all of it in shared memory
 //!
-//! The image is a tile of JPEG 2000 with its own borders: plans form a batch of them (`PlanBuilder::tile`). A block has
-//! half as many threads as the tile has samples, one for each even and odd sample pair. Neighbouring threads have
-//! neighbouring columns for loads, stores and lifting along columns. For rows the two axes of threads swap, so that
-//! threads cover all pairs of all rows. Half a row of threads stores a row of each band, low samples by the first half,
-//! so that accesses are coalesced. After each step all threads wait.
+//! The image is a tile of JPEG 2000 with its own borders: plans form a grid of them (`PlanBuilder::tile`), for one
+//! launch. A block has half as many threads as the tile has samples, one for each even and odd sample pair.
+//! Neighbouring threads have neighbouring columns for loads, stores and lifting along columns. For rows the two axes of
+//! threads swap, so that threads cover all pairs of all rows. Half a row of threads stores a row of each band, low
+//! samples by the first half, so that accesses are coalesced. After each step all threads wait.
 //!
 //! Source: Matela 2009, "GPU-Based DWT Acceleration for JPEG2000", section 5, where a tile is a block that ignores its
 //! neighbours. Here its borders follow the border rule, as those of a tile of JPEG 2000, and a column of padding keeps
@@ -93,11 +93,12 @@ fn write(fit: &LoneTileFit, scheme: &Scheme, order: Order) -> Kernel {
         Direction::Inverse => "Synthesis of both axes of independent tiles, in shared memory.",
     });
     b.doc(format!("A tile is at most {side} x {side} samples, two a thread; border rule {}.", options.boundary));
+    b.doc("The grid has all tiles, `chunk` in a row; their rows lie directly below each other.");
     let params = Params::declare(b, options);
     // Every step reads samples beyond a border from inside the tile.
     let held = params.held(options, arith, Border::Extend, 1, false);
     let cells = b.shared("tile", arith.work, (side + 1) * (side + 1));
-    let offsets = params.offsets(b, Builtin::BlockX.into());
+    let offsets = of_tile(b, &params);
     let tile = Tile { fit, params: &params, held, cells, offsets };
     let axes = if order.across_first(options.direction) { [Axis::X, Axis::Y] } else { [Axis::Y, Axis::X] };
     tile.each_sample(b, &|b, space, index, cell| {
@@ -123,6 +124,20 @@ fn write(fit: &LoneTileFit, scheme: &Scheme, order: Order) -> Kernel {
     });
     let [x, y] = fit.threads();
     builder.finish(Launch { block: [x, y, 1], grid: [params.batch.into(), 1.into(), 1.into()] })
+}
+
+/// Offsets of the block's tile: signal, ll, the other bands.
+fn of_tile(b: &mut Builder, params: &Params) -> [LocalId; 3] {
+    let column = b.let_("tile_column", Scalar::I32, Builtin::BlockX % params.chunk);
+    let row = b.let_("tile_row", Scalar::I32, Builtin::BlockX / params.chunk);
+    let offsets = params.offsets(b, column.into());
+    let rows = [params.height.into(), params.height >> 1, params.height >> 1];
+    let pitches = [params.signal_pitch, params.band_pitches[0], params.band_pitches[1]];
+    for ((offset, rows), pitch) in offsets.into_iter().zip(rows).zip(pitches) {
+        let above: Expr = row * rows;
+        b.set(offset, offset + above.cast(Scalar::I64) * pitch);
+    }
+    offsets
 }
 
 type Each<'a> = &'a dyn Fn(&mut Builder, Space, Expr, Expr);

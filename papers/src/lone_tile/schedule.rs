@@ -36,6 +36,10 @@ impl schedule::LaunchSchedule for LoneTileSchedule {
         true
     }
 
+    fn takes_grids(&self) -> bool {
+        true
+    }
+
     fn fields(&self) -> &'static [Field] {
         FIELDS
     }
@@ -112,8 +116,9 @@ impl schedule::Fit for LoneTileFit {
         Ok([0, 0])
     }
 
-    fn chunk(&self, _: &Job, _: &Machine) -> i32 {
-        1
+    /// Tiles in a row of tiles.
+    fn chunk(&self, job: &Job, _: &Machine) -> i32 {
+        job.batch / job.grid_rows
     }
 
     /// Samples pass through shared memory once for each read and write of a step. Not fitted to measurements: plans do

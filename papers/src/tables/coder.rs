@@ -1,6 +1,6 @@
 //! Enfedaque 2017: table 3.1, with the user's pictures instead of the thesis' own.
 
-use super::table::{Coding, Row, Table, Unit, What};
+use super::table::{Bandwidth, Coding, Row, Table, Unit, What};
 use liftc::bench::codec::{LOSSLESS, OpenJpeg};
 use liftc::codec::picture;
 use liftc::failure::{Outcome, input};
@@ -27,6 +27,12 @@ pub fn bits(pictures: &[PathBuf], coding: Coding) -> Outcome<f64> {
     let of = |path: &PathBuf| of(path, coding).map_err(|failure| failure.at(input_name(path)));
     let bits = pictures.iter().map(of).collect::<Outcome<Vec<f64>>>()?;
     Ok(bits.iter().sum::<f64>() / bits.len() as f64)
+}
+
+/// Checks that a file is a picture.
+pub fn check(path: &PathBuf) -> Outcome {
+    let read = media::read(path, None).and_then(|read| picture(read, &mut Vec::new()));
+    read.map(drop).map_err(|failure| failure.at(input_name(path)))
 }
 
 fn of(path: &Path, coding: Coding) -> Outcome<f64> {
@@ -95,6 +101,6 @@ pub fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
         }
     }
     let title = "Enfedaque 2017, table 3.1: lossless coding, bits a sample";
-    let device = ("GeForce GTX TITAN Black", 234.0);
+    let device = ("GeForce GTX TITAN Black", Bandwidth::Measured(234.0));
     Ok(vec![Table { id: "enfedaque-3.1", title, device, unit: Unit::Number, rows, claims: Vec::new() }])
 }

@@ -1,6 +1,6 @@
 //! Kučis, Barina, Kula & Zemčík 2014: tables I to V.
 
-use super::table::{Claim, Spec, Table, Unit};
+use super::table::{Bandwidth, Claim, Spec, Table, Unit};
 use liftc::failure::Outcome;
 use lifting::SampleType::F32;
 
@@ -8,15 +8,15 @@ use lifting::SampleType::F32;
 const SIZES: [(&str, [usize; 2]); 2] = [("1 Mpel", [1024, 1024]), ("10 Mpel", [2560, 4096])];
 
 /// Bandwidth in 10⁹ bytes per second, from width and clock: 384 bits at 4.008 GT/s, and 64 bits at 1.6 GT/s.
-const GTX: (&str, f64) = ("GeForce GTX 580", 192.4);
-const NVS: (&str, f64) = ("NVS 4200M", 12.8);
+const GTX: (&str, Bandwidth) = ("GeForce GTX 580", Bandwidth::Theoretical(192.4));
+const NVS: (&str, Bandwidth) = ("NVS 4200M", Bandwidth::Theoretical(12.8));
 
 /// The paper's name of a method, its figures for 1 and 10 Mpel, and the schedule here.
 type Method = (&'static str, [f64; 2], &'static str);
 
 fn table(
     (id, title): (&'static str, &'static str),
-    device: (&'static str, f64),
+    device: (&'static str, Bandwidth),
     axis: usize,
     methods: &[Method],
     claims: &[[&'static str; 3]],
@@ -63,14 +63,14 @@ pub fn tables() -> Outcome<Vec<Table>> {
     let horizontal = |figures: [[f64; 2]; 4]| {
         [
             ("Horiz-Galiano2011", figures[0], "convolution"),
-            ("Horiz-Laan2009", figures[1], "shared"),
+            ("Horiz-Laan2009", figures[1], "sliding-window"),
             ("Horiz-Blazewicz2012-1", figures[2], "barrier-free-1"),
             ("Horiz-Blazewicz2012-4", figures[3], "barrier-free"),
         ]
     };
     let vertical = |figures: [[f64; 2]; 3]| {
         [
-            ("Vert-Laan2009", figures[0], "shared"),
+            ("Vert-Laan2009", figures[0], "sliding-window"),
             ("Vert-Blazewicz2012", figures[1], "transposed"),
             ("Vert-Proposed", figures[2], "barrier-free"),
         ]

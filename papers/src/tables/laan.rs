@@ -1,12 +1,13 @@
 //! van der Laan, Jalba & Roerdink 2011: tables III to VI, section V-B.6 and figure 9, on a GeForce 8800 GTX.
 
-use super::table::{Claim, Row, Spec, Table, Unit};
+use super::table::{Bandwidth, Claim, Row, Spec, Table, Unit, What};
 use liftc::bench::TimedOperation;
 use liftc::failure::Outcome;
 use lifting::SampleType::{F32, I16, I32};
+use lifting_codegen::analytic;
 
 /// Bandwidth in 10⁹ bytes per second, from section V-C.
-const DEVICE: (&str, f64) = ("GeForce 8800 GTX", 86.4);
+const DEVICE: (&str, Bandwidth) = ("GeForce 8800 GTX", Bandwidth::Theoretical(86.4));
 
 /// The paper's names of wavelets, and the catalogue's.
 const WAVELETS: [(&str, &str); 6] = [
@@ -52,7 +53,7 @@ fn three() -> Outcome<Table> {
         for (i, ((name, _), [transposed, own])) in WAVELETS.into_iter().zip(figures).enumerate() {
             let label = |how: &str| format!("{name}, {text}, {how}");
             rows.push(spec(i, way, 3, "transposed").row(label("transposed"), transposed)?);
-            rows.push(spec(i, way, 3, "shared").row(label("sliding window"), own)?);
+            rows.push(spec(i, way, 3, "sliding-window").row(label("sliding window"), own)?);
             rows.push(spec(i, way, 3, "auto").row(label("plan"), None)?);
             claims.push(Claim::new(
                 label("sliding window"),
@@ -92,7 +93,7 @@ fn four() -> Outcome<Table> {
             for (axis, pass) in [(1, "horizontal"), (0, "vertical")] {
                 let one = |schedule| Spec { axes: Some(vec![axis]), ..spec(i, way, 1, schedule) };
                 let figure = paper.map(|[horizontal, vertical]| if axis == 1 { horizontal } else { vertical });
-                rows.push(one("shared").row(format!("{name}, {text}, {pass}"), figure)?);
+                rows.push(one("sliding-window").row(format!("{name}, {text}, {pass}"), figure)?);
                 rows.push(one("auto").row(format!("{name}, {text}, {pass}, plan"), None)?);
             }
             // The paper's ratios reach 1.36, which it calls not significantly slower.
@@ -128,7 +129,7 @@ fn five() -> Outcome<Table> {
         for (i, ((name, _), figures)) in WAVELETS.into_iter().zip(figures).enumerate() {
             for (sample, figure) in [I16, I32].into_iter().zip(figures) {
                 let label = format!("{name}, {text}, {sample}");
-                rows.push(Spec { sample, ..spec(i, way, 3, "shared") }.row(label.clone(), figure)?);
+                rows.push(Spec { sample, ..spec(i, way, 3, "sliding-window") }.row(label.clone(), figure)?);
                 rows.push(Spec { sample, ..spec(i, way, 3, "auto") }.row(label + ", plan", None)?);
             }
             let of = |sample| format!("{name}, {text}, {sample}");
@@ -152,7 +153,7 @@ fn six() -> Outcome<Table> {
     for ((way, text), figures) in WAYS.into_iter().zip(figures) {
         for (i, ((name, _), figure)) in WAVELETS.into_iter().zip(figures).enumerate() {
             let volume = |schedule| Spec { shape: vec![512; 3], ..spec(i, way, 3, schedule) };
-            rows.push(volume("shared").row(format!("{name}, {text}"), figure)?);
+            rows.push(volume("sliding-window").row(format!("{name}, {text}"), figure)?);
             rows.push(volume("auto").row(format!("{name}, {text}, plan"), None)?);
             let else_ =
                 "the barriers of a sweep take as long as on slower memory, and a copy takes a fiftieth of the time";
@@ -170,7 +171,7 @@ fn convolution() -> Outcome<Table> {
         let of = |schedule| Spec { way, levels: 3, schedule, ..Spec::new("cdf97", F32, &HD) };
         let label = |how: &str| format!("{text}, {how}");
         rows.push(of("convolution").row(label("convolution"), figure)?);
-        rows.push(of("shared").row(label("sliding window"), 2.0)?);
+        rows.push(of("sliding-window").row(label("sliding window"), 2.0)?);
         rows.push(of("auto").row(label("plan"), None)?);
         claims.push(Claim::new(
             label("sliding window"),
@@ -188,7 +189,7 @@ fn nine() -> Outcome<Table> {
     let mut rows = Vec::new();
     for side in SIDES {
         let of = |schedule| Spec { shape: vec![side; 2], ..spec(4, TimedOperation::Forward, 3, schedule) };
-        rows.push(of("shared").row(format!("{side} × {side}"), None)?);
+        rows.push(of("sliding-window").row(format!("{side} × {side}"), None)?);
         rows.push(of("auto").row(format!("{side} × {side}, plan"), None)?);
     }
     // Claim: time is proportional to size, from the smallest image on.
@@ -199,6 +200,29 @@ fn nine() -> Outcome<Table> {
     Ok(Table { id: "laan-fig9", title, device: DEVICE, unit: Unit::Milliseconds, rows, claims })
 }
 
+/// Section V-C: the cost model's worked examples, by equations 3 to 6 and 9.
+fn model() -> Table {
+    let device = analytic::Device::G80;
+    let mut rows = Vec::new();
+    let mut row = |label: String, paper: f64, found: f64| rows.push(Row::new(label, paper, What::Derived(found)));
+    let examples = [
+        ("horizontal", analytic::HORIZONTAL, [0.48, 301.0, 0.15, 1.65, 0.63, 4.0]),
+        ("vertical", analytic::VERTICAL, [0.46, 352.0, 0.0, 0.047, 0.46, 4.84]),
+    ];
+    for (pass, launch, [instructions, hidden, memory, barrier, total, efficiency]) in examples {
+        let found = launch.predict(&device);
+        let label = |what: &str| format!("{pass}, {what}");
+        row(label("instructions, ms"), instructions, found.instructions * 1e3);
+        row(label("hidden latency, cycles"), hidden, launch.hidden(&device));
+        row(label("memory, ms"), memory, found.memory * 1e3);
+        row(label("a barrier, µs"), barrier, found.barriers / launch.barriers * 1e6);
+        row(label("total without barriers, ms"), total, (found.instructions + found.memory) * 1e3);
+        row(label("efficiency"), efficiency, launch.efficiency(22.0, 1920.0 * 1080.0, &device));
+    }
+    let title = "van der Laan 2011, section V-C: the cost model, DD (13,7) on 1920 × 1080, 16 bit";
+    Table { id: "laan-model", title, device: DEVICE, unit: Unit::Number, rows, claims: Vec::new() }
+}
+
 pub fn tables() -> Outcome<Vec<Table>> {
-    Ok(vec![three()?, four()?, five()?, six()?, convolution()?, nine()?])
+    Ok(vec![model(), three()?, four()?, five()?, six()?, convolution()?, nine()?])
 }

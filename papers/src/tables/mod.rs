@@ -15,16 +15,17 @@ mod report;
 mod table;
 
 use clap::Parser;
-use liftc::bench::Runner as _;
+use liftc::bench::{Case, Runner as _};
 use liftc::bench::cuda::Runner;
 use liftc::cli::{DeviceArg, device};
 use liftc::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use liftc::figure;
 use liftc::output::{check_distinct, print, why, write_file};
-use lifting::Device;
-use report::{Found, Report};
+use lifting::{Device, Schedule};
+use report::{Found, Report, Tuning};
+use std::collections::HashMap;
 use std::path::PathBuf;
-use table::{Table, Usage, What};
+use table::{Table, Tuned, Usage, What};
 
 /// All tables, in the order of the papers; tables of coders use these pictures.
 fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
@@ -90,10 +91,17 @@ pub fn run(args: &Args) -> Outcome {
     }
     let wanted: Vec<Table> =
         all.into_iter().filter(|t| args.tables.is_empty() || args.tables.iter().any(|id| id == t.id)).collect();
+    // Reports a bad picture or path once, before anything is measured.
+    args.pictures.iter().try_for_each(coder::check)?;
     let runner = runner(args)?;
     let mut report = Report::new(runner.as_ref().map(|runner| runner.device()));
+    if let Some(path) = &args.json {
+        write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
+    }
     let mut failures = Vec::new();
     let mut runner = runner;
+    // Transforms that several tables list are measured once.
+    let mut known: HashMap<String, Found> = HashMap::new();
     for (i, table) in wanted.iter().enumerate() {
         let say = |text: &str| {
             if !args.quiet {
@@ -107,9 +115,15 @@ pub fn run(args: &Args) -> Outcome {
             }
             let found = match (&mut runner, &row.what) {
                 (_, What::Derived(number)) => Ok(Found::Derived(*number)),
-                (_, What::Coded { pictures, .. }) if pictures.is_empty() => Ok(Found::Predicted([None; 2])),
+                (_, What::Coded { pictures, .. }) if pictures.is_empty() => Ok(Found::Predicted(None)),
                 (_, What::Coded { pictures, coding }) => coder::bits(pictures, *coding).map(Found::Derived),
                 (_, What::Counted { case, levels, of }) => predict::thousands(case, *levels, *of).map(Found::Derived),
+                (Some(runner), what @ What::Transform(tuned)) => {
+                    let key = format!("{:?}", tuned.cases);
+                    let measured = || measure(runner, what, args.repeats.into());
+                    let found = known.get(&key).cloned().map_or_else(measured, Ok);
+                    found.inspect(|found| drop(known.insert(key, found.clone())))
+                }
                 (Some(runner), what) => measure(runner, what, args.repeats.into()),
                 (None, what) => Ok(predict::predict(what)),
             };
@@ -165,12 +179,36 @@ fn runner(args: &Args) -> Outcome<Option<Runner>> {
     }
 }
 
+/// Timings of a block shape when shapes are compared.
+const TRIALS: usize = 3;
+
+/// The case in the fastest block shape that holds it.
+fn fastest<'a>(runner: &Runner, tuned: &'a Tuned) -> Outcome<(&'a Case, Option<Tuning>)> {
+    if tuned.cases.len() == 1 {
+        return Ok((tuned.first(), None));
+    }
+    let times = runner.compare(&tuned.cases, TRIALS)?;
+    let of = times.iter().filter(|time| time.is_ok()).count();
+    let known = times.iter().zip(&tuned.cases).filter_map(|(time, case)| Some((time.as_ref().ok()?, case)));
+    let Some((_, case)) = known.min_by(|a, b| a.0.total_cmp(b.0)) else {
+        return Err(times.into_iter().find_map(Result::err).unwrap_or_else(|| input("no block shape was measured")));
+    };
+    let fastest = match (case.blocks, case.schedule) {
+        (Some(blocks), _) => blocks.to_string(),
+        (None, Schedule::Axis(schedule)) => schedule.about().to_owned(),
+        (None, schedule) => schedule.name().to_owned(),
+    };
+    Ok((case, Some(Tuning { of, fastest })))
+}
+
 fn measure(runner: &mut Runner, what: &What, repeats: usize) -> Outcome<Found> {
     match what {
-        What::Transform(case) => {
+        What::Transform(tuned) => {
+            let (case, tuning) = fastest(runner, tuned)?;
             let rows = runner.measure(case, repeats)?;
             let row = rows.into_iter().next().ok_or_else(|| input("nothing was measured"))?;
-            Ok(Found::measured(row.times().clone(), row.copies().clone(), row.schedules().to_vec()))
+            let times = Box::new([row.times().clone(), row.copies().clone()]);
+            Ok(Found::Measured { times, schedules: row.schedules().to_vec(), tuning })
         }
         What::Transfer(transfer) => {
             let [times, copies] = runner.transfer(*transfer, repeats)?;

@@ -2,7 +2,7 @@
 //! satellite images. The 9/7 of 5 levels is quantised by steps of 1 in a band of norm 1; a coefficient has 4 bytes.
 
 use super::report::Found;
-use super::table::{Claim, Coder, Of, Row, Table, Unit, Usage, What};
+use super::table::{Bandwidth, Claim, Coder, Of, Row, Table, Unit, Usage, What};
 use liftc::bench::cuda::{Runner, Transfer};
 use liftc::codec::picture;
 use liftc::failure::{Outcome, input};
@@ -15,7 +15,7 @@ use lifting_codec::{Codec, Image};
 use std::path::PathBuf;
 
 /// Device of the thesis, with its bandwidth in 10⁹ bytes per second.
-const TITAN_X: (&str, f64) = ("GeForce GTX TITAN X", 336.5);
+const TITAN_X: (&str, Bandwidth) = ("GeForce GTX TITAN X", Bandwidth::Theoretical(336.5));
 
 const WAYS: [(Passes, &str); 2] = [(Passes::Two, "2 passes"), (Passes::Three, "3 passes")];
 
@@ -34,7 +34,7 @@ impl Coder {
             let [registers, occupancy] = runner.usage_of(&encoder(self.passes.into()))?;
             return Ok(Found::Derived(if of == Usage::Registers { registers } else { occupancy }));
         }
-        let Some(path) = &self.picture else { return Ok(Found::Predicted([None; 2])) };
+        let Some(path) = &self.picture else { return Ok(Found::Predicted(None)) };
         let (image, _) = picture(media::read(path, None)?, &mut Vec::new()).map_err(|f| f.at(input_name(path)))?;
         let builder = Codec::builder(&catalogue::find("cdf97").map_err(input)?).quality(100.0);
         let [height, width] = self.block;

@@ -1,5 +1,5 @@
-//! Predictions of times on an H200, without a device: by the planner's model, and by that of van der Laan et al., from
-//! operations that the interpreter counts in the launches of a small image.
+//! Predictions without a device: times on an H200 by the planner's model, and operations that the interpreter counts in
+//! the launches of a small image.
 
 use super::report::Found;
 use super::table::{Counter, What};
@@ -7,7 +7,6 @@ use liftc::bench::{Case, TimedOperation};
 use liftc::failure::{Outcome, input};
 use liftc::with_sample;
 use lifting::{Device, Sample};
-use lifting_codegen::analytic::{self, Launch};
 use lifting_codegen::ir::interp::{self, Buffer, Counts};
 use lifting_codegen::machine::Machine;
 use lifting_dsl::Direction;
@@ -15,14 +14,12 @@ use lifting_planner::{Arg, Array, List, Problem, Program, Region, Schedule, Tuni
 
 /// Largest counted image, in samples.
 const SMALL: usize = 1 << 16;
-/// Throughput of a copy on an H200, in 10⁹ bytes per second: `docs/performance.md`.
-const COPY: f64 = 4.1e3;
 
 /// Predicted time of a row in copies; `None` for rows that are not transforms.
 pub fn predict(what: &What) -> Found {
-    let What::Transform(case) = what else { return Found::Predicted([None; 2]) };
-    let planned = with_sample!(case.sample, planned(case)).ok().flatten();
-    Found::Predicted([planned, with_sample!(case.sample, counted(case)).ok()])
+    let What::Transform(tuned) = what else { return Found::Predicted(None) };
+    let case = tuned.first();
+    Found::Predicted(with_sample!(case.sample, planned(case)).ok().flatten())
 }
 
 /// Prediction by the planner's model, which does not cover passes and tiles requested by a paper's name.
@@ -113,21 +110,6 @@ fn thousands_of<T: Sample>(case: &Case, levels: u32, of: Counter) -> Outcome<f64
     let found = list(case, &whole).launches.iter().zip(&small);
     let level: f64 = found.map(|(launch, (counts, _))| of.of(counts) * times(launch, counts)).sum();
     Ok(level * (0..levels).map(|level| 0.25f64.powi(level as i32)).sum::<f64>() * 1e-3)
-}
-
-/// Prediction by equations 3 to 6, from the launches of a smaller image.
-fn counted<T: Sample>(case: &Case) -> Outcome<f64> {
-    let shape = case.affordable(SMALL);
-    let (device, samples) = (analytic::Device::H200, shape.iter().product::<usize>());
-    let times = case.samples() as f64 / samples as f64;
-    let mut total = 0.0;
-    for (counts, threads) in launches::<T>(case, &shape)? {
-        let mut seen = Launch::counted(&counts, threads.into(), &device);
-        (seen.blocks, seen.bytes) = (seen.blocks * times, seen.bytes * times);
-        total += seen.predict(&device).total();
-    }
-    let copy = 2.0 * case.bytes() as f64 / (COPY * 1e9);
-    Ok(total / copy)
 }
 
 struct Arrays {

@@ -1,17 +1,26 @@
 //! Reports of `liftc papers`: text, JSON, and a figure per table.
 
 use super::table::{Claim, Row, Table, Unit, What};
-use liftc::bench::Spread;
+use liftc::bench::{Case, Spread};
 use liftc::bench::report::DeviceInfo;
 use liftc::figure::{self, Anchor, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, Scene, TITLE};
 use serde::Serialize;
 
+/// The fastest of several block shapes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tuning {
+    /// Number of shapes that were compared.
+    pub of: usize,
+    pub fastest: String,
+}
+
 /// Result of a row.
+#[derive(Clone)]
 pub enum Found {
     /// Times of the row and of a copy of the same data, in microseconds, with the schedules used.
-    Measured { times: Box<[Spread; 2]>, schedules: Vec<String> },
-    /// Predicted time in copies: by the planner's model, and by that of van der Laan et al.
-    Predicted([Option<f64>; 2]),
+    Measured { times: Box<[Spread; 2]>, schedules: Vec<String>, tuning: Option<Tuning> },
+    /// Predicted time in copies, by the planner's model.
+    Predicted(Option<f64>),
     /// A derived number.
     Derived(f64),
     /// Reason of a failure.
@@ -20,7 +29,7 @@ pub enum Found {
 
 impl Found {
     pub fn measured(times: Spread, copies: Spread, schedules: Vec<String>) -> Found {
-        Found::Measured { times: Box::new([times, copies]), schedules }
+        Found::Measured { times: Box::new([times, copies]), schedules, tuning: None }
     }
 
     /// Time in copies.
@@ -48,7 +57,10 @@ struct Section {
     title: &'static str,
     /// Device of the paper's figures.
     paper_device: &'static str,
+    /// Bandwidth of a copy on it.
     paper_gb_per_s: f64,
+    /// Source of this bandwidth.
+    paper_bandwidth: String,
     unit: &'static str,
     rows: Vec<Line>,
     /// Claims of the paper, and whether they hold here.
@@ -67,10 +79,10 @@ struct Line {
     time_us: Option<Spread>,
     copy_us: Option<Spread>,
     schedules: Vec<String>,
+    /// The fastest block shape, if there was a choice.
+    tuning: Option<Tuning>,
     /// Prediction by the planner's model, in copies.
     predicted_copies: Option<f64>,
-    /// Prediction by van der Laan et al., equations 3 to 6, in copies.
-    analytic_copies: Option<f64>,
     failed: Option<String>,
 }
 
@@ -82,10 +94,10 @@ struct Conclusion {
 
 /// Samples of a row, and bytes that a copy of them reads and writes in the paper.
 fn size(row: &Row) -> [usize; 2] {
+    let of = |case: &Case| [case.samples(), 2 * row.stored.map_or(case.bytes(), |bytes| bytes * case.samples())];
     match &row.what {
-        What::Transform(case) | What::Copy(case) => {
-            [case.samples(), 2 * row.stored.map_or(case.bytes(), |bytes| bytes * case.samples())]
-        }
+        What::Transform(tuned) => of(tuned.first()),
+        What::Copy(case) => of(case),
         What::Transfer(transfer) => [transfer.bytes, 2 * transfer.bytes],
         What::Coder(coder) => coder.size(),
         What::Derived(_) | What::Counted { .. } | What::Used { .. } | What::Coded { .. } => [1, 0],
@@ -110,7 +122,8 @@ impl Report {
 
     /// Adds the results of a table, and returns its text.
     pub fn add(&mut self, table: &Table, found: Vec<Found>) -> String {
-        let (device, gb_per_s) = table.device;
+        let (device, bandwidth) = table.device;
+        let gb_per_s = bandwidth.of_copies();
         let lines: Vec<Line> = table
             .rows
             .iter()
@@ -128,18 +141,18 @@ impl Report {
                     time_us: None,
                     copy_us: None,
                     schedules: Vec::new(),
+                    tuning: None,
                     predicted_copies: None,
-                    analytic_copies: None,
                     failed: None,
                 };
                 match found {
-                    Found::Measured { times, schedules } => {
+                    Found::Measured { times, schedules, tuning } => {
                         let [time, copy] = &**times;
                         line.here = Some(table.unit.of(time.median, samples));
                         (line.time_us, line.copy_us) = (Some(time.clone()), Some(copy.clone()));
-                        line.schedules = schedules.clone();
+                        (line.schedules, line.tuning) = (schedules.clone(), tuning.clone());
                     }
-                    Found::Predicted(copies) => [line.predicted_copies, line.analytic_copies] = *copies,
+                    Found::Predicted(copies) => line.predicted_copies = *copies,
                     Found::Derived(number) => line.here = Some(*number),
                     Found::Failed(text) => line.failed = Some(text.clone()),
                 }
@@ -152,6 +165,7 @@ impl Report {
             title: table.title,
             paper_device: device,
             paper_gb_per_s: gb_per_s,
+            paper_bandwidth: bandwidth.to_string(),
             unit: table.unit.name(),
             rows: lines,
             conclusions,
@@ -164,8 +178,12 @@ impl Report {
     /// Figure of the table added last: bars for copies here, marks for the paper's.
     pub fn draw(&self) -> Scene {
         let section = self.tables.last().expect("a table was added");
-        let values = |line: &Line| line.here_copies.or(line.predicted_copies).or(line.here);
-        let longest = section.rows.iter().filter_map(|l| values(l).into_iter().chain(l.paper_copies).reduce(f64::max));
+        // Tables of numbers have no copies.
+        let is_number = section.unit == Unit::Number.name();
+        let of_paper = |line: &Line| if is_number { line.paper } else { line.paper_copies };
+        let values =
+            |line: &Line| if is_number { line.here } else { line.here_copies.or(line.predicted_copies) };
+        let longest = section.rows.iter().filter_map(|l| values(l).into_iter().chain(of_paper(l)).reduce(f64::max));
         let longest = longest.fold(1.0, f64::max);
         let labels: Vec<String> = section.rows.iter().map(|line| figure::literal(&line.label)).collect();
         let left = 10.0 + labels.iter().map(|label| figure::advance(label, LABEL)).fold(60.0, f64::max);
@@ -175,7 +193,12 @@ impl Report {
         let bottom = top + bar * section.rows.len() as f64;
         let mut scene = Scene::new(whole, bottom + 26.0, section.title);
         scene.text(&title, Point { x: whole / 2.0, y: 3.0 + TITLE }, TITLE, Anchor::Middle, INK);
-        let key = format!("bars: here; marks: the paper, on a {}", section.paper_device);
+        let bars = match &self.device {
+            _ if is_number => "here",
+            Some(_) => "measured here",
+            None => "predicted for an H200",
+        };
+        let key = format!("bars: {bars}; marks: the paper, on a {}", section.paper_device);
         scene.text(&figure::literal(&key), Point { x: left, y: top - 6.0 }, NUMBER, Anchor::Start, INK);
         let x = |value: f64| left + width * value / longest;
         for (i, (line, label)) in section.rows.iter().zip(&labels).enumerate() {
@@ -188,16 +211,19 @@ impl Report {
                 let at = Point { x: x(value) + 3.0, y: middle + 0.35 * NUMBER };
                 scene.text(&format!("{value:.2}"), at, NUMBER, Anchor::Start, INK);
             }
-            if let Some(paper) = line.paper_copies {
+            if let Some(paper) = of_paper(line) {
                 let mark = [-0.45, 0.45].map(|half| Point { x: x(paper), y: middle + half * bar });
                 scene.line(&mark, HIGH, 3.0 * HAIR);
             }
         }
-        scene.line(&[Point { x: x(1.0), y: top }, Point { x: x(1.0), y: bottom }], INK, HAIR);
+        if !is_number {
+            scene.line(&[Point { x: x(1.0), y: top }, Point { x: x(1.0), y: bottom }], INK, HAIR);
+        }
         let frame = [Point { x: left, y: top }, Point { x: left, y: bottom }, Point { x: left + width, y: bottom }];
         scene.line(&frame, INK, PEN);
         let below = Point { x: left + width / 2.0, y: bottom + 6.0 + LABEL };
-        scene.text("time, in copies of the same data; the line is one", below, LABEL, Anchor::Middle, INK);
+        let axis = if is_number { "number" } else { "time, in copies of the same data; the line is one" };
+        scene.text(axis, below, LABEL, Anchor::Middle, INK);
         scene
     }
 }
@@ -245,11 +271,11 @@ impl Section {
         };
         let copies = |value: Option<f64>| value.map_or_else(|| format!("{:>10}", "–"), |v| format!("{v:10.2}"));
         let mut text = format!("{}: {}\n", self.table, self.title);
-        text += &format!("the paper's device: {}, {} · 10⁹ bytes a second\n", self.paper_device, self.paper_gb_per_s);
+        text += &format!("the paper's device: {}, {}\n", self.paper_device, self.paper_bandwidth);
         let heads = match (unit, measured) {
             (Unit::Number, _) => ["paper", "", "here", ""],
             (_, true) => ["paper", "copies", "here", "copies"],
-            (_, false) => ["paper", "copies", "predicted", "analytic"],
+            (_, false) => ["paper", "copies", "predicted", ""],
         };
         text += &" ".repeat(width);
         heads.iter().for_each(|head| text += &format!("{head:>10}"));
@@ -262,7 +288,10 @@ impl Section {
                 None if measured || unit == Unit::Number => {
                     text += &format!("{}{}", number(line.here), copies(line.here_copies));
                 }
-                None => text += &format!("{}{}", copies(line.predicted_copies), copies(line.analytic_copies)),
+                None => text += &copies(line.predicted_copies),
+            }
+            if let Some(Tuning { of, fastest }) = &line.tuning {
+                text += &format!("   best of {of}: {fastest}");
             }
             text = text.trim_end().to_owned() + "\n";
         }

@@ -7,6 +7,7 @@ use liftc::wavelet;
 use lifting::{BlockShape, SampleType, Scheme};
 use lifting_codec::block::Passes;
 use lifting_codegen::ir::interp::{Counts, SharedTraffic};
+use std::fmt;
 use std::path::PathBuf;
 
 /// Measured property of the coder.
@@ -54,13 +55,47 @@ pub struct Table {
     pub id: &'static str,
     /// Author, year, and number of the table.
     pub title: &'static str,
-    /// Device of the paper's figures, and its bandwidth in 10⁹ bytes per second, from which the time of a copy follows.
-    pub device: (&'static str, f64),
+    /// Device of the paper's figures, and its bandwidth, from which the time of a copy follows.
+    pub device: (&'static str, Bandwidth),
     /// Unit of the figures.
     pub unit: Unit,
     pub rows: Vec<Row>,
     /// Claims of the paper.
     pub claims: Vec<Claim>,
+}
+
+/// Bandwidth of a device, in 10⁹ bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bandwidth {
+    /// Of a measured copy.
+    Measured(f64),
+    /// By its data sheet.
+    Theoretical(f64),
+}
+
+/// Share of the theoretical bandwidth that a copy reaches, where no copy was measured.
+const REACHED: f64 = 0.85;
+
+impl Bandwidth {
+    /// Bandwidth of a copy: what it reads and writes.
+    pub fn of_copies(self) -> f64 {
+        match self {
+            Bandwidth::Measured(measured) => measured,
+            Bandwidth::Theoretical(peak) => REACHED * peak,
+        }
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of_copies = self.of_copies();
+        match self {
+            Bandwidth::Measured(_) => write!(f, "{of_copies:.1} · 10⁹ bytes per second, measured there"),
+            Bandwidth::Theoretical(peak) => {
+                write!(f, "{of_copies:.1} · 10⁹ bytes per second, {:.0} % of its {peak}", 100.0 * REACHED)
+            }
+        }
+    }
 }
 
 /// Unit of a table's figures.
@@ -121,10 +156,23 @@ impl Row {
     }
 }
 
+/// A transform in the block shapes of a method.
+pub struct Tuned {
+    /// One case per shape, the paper's first; they differ in schedule and blocks only.
+    pub cases: Vec<Case>,
+}
+
+impl Tuned {
+    /// The case in the paper's block shape.
+    pub fn first(&self) -> &Case {
+        &self.cases[0]
+    }
+}
+
 /// Measurement of a row.
 pub enum What {
-    /// Time of a transform.
-    Transform(Box<Case>),
+    /// Time of a transform, by the fastest of its block shapes on the device.
+    Transform(Box<Tuned>),
     /// Time of a transfer from the host to the device, and optionally back.
     Transfer(Transfer),
     /// Time of a copy of a transform's input.
@@ -236,7 +284,8 @@ pub struct Spec {
     pub schedule: &'static str,
     pub axes: Option<Vec<usize>>,
     pub tile: Option<Vec<usize>>,
-    pub blocks: Option<BlockShape>,
+    /// Block shapes to choose from; none leaves the choice to the schedule.
+    pub blocks: Vec<BlockShape>,
     /// Bytes per sample in the paper, if different from here.
     pub stored: Option<usize>,
 }
@@ -253,23 +302,35 @@ impl Spec {
             schedule: "auto",
             axes: None,
             tile: None,
-            blocks: None,
+            blocks: Vec::new(),
             stored: None,
         }
     }
 
-    fn case(&self) -> Outcome<Box<Case>> {
+    /// Cases in all block shapes.
+    fn cases(&self) -> Outcome<Vec<Case>> {
         let scheme = scheme(self.wavelet)?;
-        let schedule = crate::schedule(self.schedule).map_err(input)?;
-        let blocks = self.blocks;
         let case = Case::new(scheme, self.sample, self.shape.clone(), self.levels);
         let (axes, tile, ways) = (self.axes.clone(), self.tile.clone(), vec![self.way]);
-        Ok(Box::new(Case { schedule, blocks, axes, tile, ways, ..case }))
+        let case = Case { axes, tile, ways, ..case };
+        let in_blocks = |&blocks: &BlockShape| Case { blocks: Some(blocks), ..case.clone() };
+        Ok(match self.blocks[..] {
+            [] => {
+                let schedules = crate::family(self.schedule).map_err(input)?.into_iter();
+                schedules.map(|schedule| Case { schedule, ..case.clone() }).collect()
+            }
+            ref blocks => blocks.iter().map(in_blocks).collect(),
+        })
+    }
+
+    /// The case in the first block shape.
+    fn case(&self) -> Outcome<Box<Case>> {
+        Ok(Box::new(self.cases()?.swap_remove(0)))
     }
 
     /// Row that times the transform.
     pub fn row(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
-        let what = What::Transform(self.case()?);
+        let what = What::Transform(Box::new(Tuned { cases: self.cases()? }));
         Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
     }
 

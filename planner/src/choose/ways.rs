@@ -197,7 +197,7 @@ impl Context<'_> {
         if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[pair.axes[0]] != 1) {
             return Err("samples along the innermost axis are not contiguous".into());
         }
-        let jobs = pair.jobs(quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
+        let jobs = pair.jobs(quad, self.sample.bytes(), self.grids()).ok_or("a side has more than 2³¹ samples")?;
         let mut job = jobs.job;
         self.misplace(&mut job, &jobs.arrays);
         let count = jobs.launches();

@@ -38,6 +38,9 @@ pub struct Job {
     pub parity: [i32; 2],
     /// Images or volumes.
     pub batch: i32,
+    /// Rows of images, each directly below the one before, as in a grid of tiles; images of a row are a stride apart.
+    /// 1: no grid. See [`LaunchSchedule::takes_grids`](crate::schedule::LaunchSchedule::takes_grids).
+    pub grid_rows: i32,
     /// The third axis of a volume.
     pub planes: Option<Planes>,
     /// For two levels in one launch: the second level's hl, lh and hh. `bands` then has the second level's ll and the
@@ -82,7 +85,8 @@ pub const MAX_SIDE: i32 = 1 << 30;
 impl Job {
     /// One level of one image, whose first column and row are at even positions.
     pub fn image(signal: Array, bands: [Array; 4], width: i32, height: i32) -> Job {
-        Job { signal, bands, width, height, parity: [0, 0], batch: 1, planes: None, coarse: None, levels: 1 }
+        let (batch, grid_rows) = (1, 1);
+        Job { signal, bands, width, height, parity: [0, 0], batch, grid_rows, planes: None, coarse: None, levels: 1 }
     }
 
     /// A launch's scalar arguments, in the order of the parameters ([`Params`](super::Params)). The last are
