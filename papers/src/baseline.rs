@@ -55,8 +55,11 @@ const fn transposed(name: &'static str, threads: u32, pairs: u32) -> Transposed 
 }
 
 /// Block shapes; the last has whole lines of 1920 samples.
-pub const TRANSPOSED: [Transposed; 3] =
-    [transposed("transposed", 256, 512), transposed("transposed-128", 64, 128), transposed("transposed-1024", 256, 1024)];
+pub const TRANSPOSED: [Transposed; 3] = [
+    transposed("transposed", 256, 512),
+    transposed("transposed-128", 64, 128),
+    transposed("transposed-1024", 256, 1024),
+];
 
 impl AxisSchedule for Transposed {
     fn name(&self) -> &'static str {

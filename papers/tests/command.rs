@@ -67,8 +67,11 @@ fn coders_code_pictures() {
     };
     for picture in ["mean", "camera.png", "chelsea.png"] {
         let bits = |way: &str| here(&format!("{picture}, {way}"));
-        let (own, lanes, one) = (bits("BPC-PaCo"), bits("a codeword for each lane"), bits("one codeword"));
+        let (own, lanes, one) = (bits("BPC-PaCo;"), bits("a codeword for each lane"), bits("one codeword"));
         assert!(one < lanes && one > 0.97 * own && lanes < 1.02 * own, "{picture}: {own} {lanes} {one}");
+        // The thesis' coder loses the unused bits of its code words, and has fewer contexts.
+        let strict = bits("BPC-PaCo strictly");
+        assert!(strict > own && strict < 1.02 * own, "{picture}: {own} {strict}");
         let (fitted, merged) = (bits("a codeword for each lane, fitted"), bits("the same, one context"));
         assert!(fitted < lanes && merged > 1.02 * fitted, "{picture}: {fitted} {merged}");
     }

@@ -5,7 +5,7 @@
 use crate::testing::{compiled, full, types};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::print;
-use lifting_codegen::schedule::{AxisSchedule, Along, Options, Sides};
+use lifting_codegen::schedule::{Along, AxisSchedule, Options, Sides};
 use lifting_dsl::float::Float;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::laurent::Laurent;

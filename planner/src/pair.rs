@@ -249,7 +249,8 @@ impl Lowering<'_> {
         let schedule = shape.schedule().name();
         let refused = |what: &str| ScheduleError::Launch { schedule, what: what.into() };
         let bytes = self.cx.sample.bytes();
-        let jobs = pair.jobs(&quad, bytes, self.cx.grids()).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
+        let jobs =
+            pair.jobs(&quad, bytes, self.cx.grids()).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
         let lifted = pair.in_order();
         let count =
             (0..pair.extent.len()).filter(|axis| !lifted.contains(axis)).map(|axis| pair.extent[axis]).product();

@@ -82,7 +82,11 @@ fn along_columns(request: &Request, options: Options, replaced: &mut Vec<String>
     let others = [2, 4, 8].map(|part| {
         // The number of threads stays the same.
         let (columns, threads_y) = (usual.columns / part, usual.threads_y * part);
-        let kernel = vertical::kernel_with(scheme, options, vertical::VerticalShape { columns, threads_x: columns, threads_y, ..usual });
+        let kernel = vertical::kernel_with(
+            scheme,
+            options,
+            vertical::VerticalShape { columns, threads_x: columns, threads_y, ..usual },
+        );
         (format!("slabs of {columns} columns instead of {}", usual.columns), kernel)
     });
     first(vertical::kernel_with(scheme, options, usual), others, replaced)

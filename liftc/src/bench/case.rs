@@ -43,7 +43,7 @@ pub struct Case {
     pub axes: Option<Vec<usize>>,
     /// Lengths of independent tiles.
     pub tile: Option<Vec<usize>>,
-    /// Block shape of the analysis on a GPU; `None` leaves the choice to the schedule.
+    /// Block shape on a GPU, of the first direction; `None` leaves the choice to the schedule.
     pub blocks: Option<BlockShape>,
 }
 
@@ -140,9 +140,17 @@ impl Case {
         let schedule = if matches!(device, Device::Cpu { .. }) { Schedule::Auto } else { self.schedule };
         let blocks = self.blocks.filter(|_| !matches!(device, Device::Cpu { .. }));
         self.with_builder(shape, |builder: PlanBuilder<'_, T>| match blocks {
-            Some(blocks) => builder.blocks(Direction::Forward, blocks).build(device),
+            Some(blocks) => builder.blocks(self.direction(), blocks).build(device),
             None => builder.schedule(schedule).build(device),
         })
+    }
+
+    /// Direction of the first timed operation, which the blocks are for.
+    fn direction(&self) -> Direction {
+        match self.ways.first() {
+            Some(TimedOperation::Inverse) => Direction::Inverse,
+            _ => Direction::Forward,
+        }
     }
 
     /// The CUDA source of the kernels, for a device with `multiprocessors`.

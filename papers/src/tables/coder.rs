@@ -50,6 +50,7 @@ fn of(path: &Path, coding: Coding) -> Outcome<f64> {
         Coding::WordPerLane => expected(&blocks(&image)?, Tables::built_in(), LANES),
         Coding::OneWord => expected(&blocks(&image)?, Tables::built_in(), 1.0),
         Coding::Fitted => fitted(&blocks(&image)?),
+        Coding::Strict => super::strict::bits(&image, colour)?,
         Coding::OneContext => fitted(&blocks(&image)?.iter().map(merged).collect::<Vec<_>>()),
     };
     Ok(bits / samples)
@@ -86,6 +87,7 @@ pub fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
     let ways = [
         ("JPEG 2000", Some(5.65), Coding::Jpeg2000),
         ("BPC-PaCo; here, streams with 3 passes", Some(5.70), Coding::Own),
+        ("BPC-PaCo strictly, fitted tables", None, Coding::Strict),
         ("a codeword for each lane", None, Coding::WordPerLane),
         ("one codeword for a block", Some(5.66), Coding::OneWord),
         ("a codeword for each lane, fitted tables", None, Coding::Fitted),

@@ -91,14 +91,14 @@ pub fn tables() -> Outcome<Vec<Table>> {
             &[FOUR_PAIRS, NO_BARRIERS, STEPS],
         )?,
         table(
-            ("kucis-3", "Kučis 2014, tables III and V: the vertical pass, CDF 9/7 f32"),
+            ("kucis-3", "Kučis 2014, table III: the vertical pass, CDF 9/7 f32"),
             GTX,
             0,
             &vertical([[119.3, 79.6], [167.0, 186.5], [69.6, 63.5]]),
             &[PROPOSED, TRANSPOSED],
         )?,
         table(
-            ("kucis-4", "Kučis 2014, tables IV and V: the vertical pass, CDF 9/7 f32"),
+            ("kucis-4", "Kučis 2014, table IV: the vertical pass, CDF 9/7 f32"),
             NVS,
             0,
             &vertical([[965.3, 930.2], [2139.0, 2231.7], [739.4, 737.9]]),

@@ -1,6 +1,7 @@
 //! Measurement of the papers' tables on this machine, with the papers' figures and a row for plans.
 //!
-//! `table` defines tables; `laan`, `kucis`, `enfedaque`, `coder`, `paco` and `others` hold those of the papers. A
+//! `table` defines tables; `laan`, `kucis`, `enfedaque`, `coder` (with `strict`), `paco` and `others` hold those of the
+//! papers. A
 //! transform in a row is a case of `liftc bench`, and is measured and verified in the same way. `predict` predicts
 //! times without a device, and `report` writes results.
 
@@ -12,11 +13,12 @@ mod others;
 mod paco;
 mod predict;
 mod report;
+mod strict;
 mod table;
 
 use clap::Parser;
-use liftc::bench::{Case, Runner as _};
 use liftc::bench::cuda::Runner;
+use liftc::bench::{Case, Runner as _};
 use liftc::cli::{DeviceArg, device};
 use liftc::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use liftc::figure;

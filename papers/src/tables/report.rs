@@ -1,8 +1,8 @@
 //! Reports of `liftc papers`: text, JSON, and a figure per table.
 
 use super::table::{Claim, Row, Table, Unit, What};
-use liftc::bench::{Case, Spread};
 use liftc::bench::report::DeviceInfo;
+use liftc::bench::{Case, Spread};
 use liftc::figure::{self, Anchor, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, Scene, TITLE};
 use serde::Serialize;
 
@@ -181,8 +181,7 @@ impl Report {
         // Tables of numbers have no copies.
         let is_number = section.unit == Unit::Number.name();
         let of_paper = |line: &Line| if is_number { line.paper } else { line.paper_copies };
-        let values =
-            |line: &Line| if is_number { line.here } else { line.here_copies.or(line.predicted_copies) };
+        let values = |line: &Line| if is_number { line.here } else { line.here_copies.or(line.predicted_copies) };
         let longest = section.rows.iter().filter_map(|l| values(l).into_iter().chain(of_paper(l)).reduce(f64::max));
         let longest = longest.fold(1.0, f64::max);
         let labels: Vec<String> = section.rows.iter().map(|line| figure::literal(&line.label)).collect();
@@ -255,7 +254,7 @@ fn conclude(claim: &Claim, unit: Unit, lines: &[Line]) -> Conclusion {
     let text = match holds {
         Some(true) => format!("reproduced: {claimed}{values}"),
         Some(false) => format!("not reproduced: {claimed}{values}: {else_}"),
-        None => format!("the paper: {claimed}"),
+        None => format!("claim: {claimed}"),
     };
     Conclusion { text, holds }
 }

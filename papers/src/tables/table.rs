@@ -39,6 +39,8 @@ pub enum Coding {
     Jpeg2000,
     /// Streams of `liftc encode --lossless --passes 3`.
     Own,
+    /// The thesis' coder without extensions, with tables of the picture itself.
+    Strict,
     /// Two columns of a block share a code word.
     WordPerLane,
     /// A block has a single code word.
