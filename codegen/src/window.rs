@@ -4,7 +4,7 @@
 //! a *pair* is positions 2k and 2k+1.
 //!
 //! A [`Window`] slides along the axis; every sample is read once and written once, in place. It answers where step s
-//! may work when the front is at F (van der Laan, Jalba & Roerdink 2011, section 4.2, Algorithm 1). A [`Halo`] is for
+//! may work when the front is at F (van der Laan, Jalba & Roerdink 2011, section IV-F, Algorithm 1). A [`Halo`] is for
 //! tiles that are computed independently: how many samples around the tile each step needs (Enfedaque, Aulí-Llinàs &
 //! Moure 2015, section 3; Kučis et al. 2014).
 
@@ -241,7 +241,7 @@ mod tests {
         (w.top, w.overlap, w.bottom)
     }
 
-    /// van der Laan et al. 2011, section 4.2: Deslauriers–Dubuc (13,7).
+    /// van der Laan et al. 2011, section IV-F: Deslauriers–Dubuc (13,7).
     #[test]
     fn deslauriers_dubuc_13_7() {
         let steps = [step(Phase::Odd, -1..=2), step(Phase::Even, -2..=1)];
@@ -250,7 +250,8 @@ mod tests {
         assert_eq!(w.steps[1].lag, 2, "the second step starts two rows above the working area");
     }
 
-    /// van der Laan et al. 2011: CDF (9,7) with height 16 is a window of 20 rows; 17 are loaded first, 4 stay.
+    /// Kučis et al. 2014, section III-B, on van der Laan's method: CDF (9,7) with height 16 is a window of 20 rows; 17
+    /// are loaded first, 4 stay.
     #[test]
     fn cdf_9_7() {
         let w = Window::derive(&predict_update(2), Boundary::WholeSymmetric);

@@ -8,12 +8,12 @@
 //! - **Passes**: from the highest bitplane down, with two passes significance and refinement (§4.3.2, algorithm 4),
 //!   with three significance propagation, refinement and cleanup (§3.2.4, algorithm 2).
 //! - **Contexts** (§3.2.2): the number of significant neighbours (eq. 3.1); for signs, which of the vertical and
-//!   horizontal neighbours agree (eq. 3.2); for refinement, whether it is a coefficient's first one.
+//!   horizontal neighbours agree (eq. 3.2).
 //! - **Probabilities** are fixed, by plane and context, of 7 bits (eq. 3.5): [`Tables`](crate::tables::Tables).
 //! - **Arithmetic coder** (§3.2.3, algorithms 2 and 3): code words of 16 bits, one open for each coder. A word gets its
 //!   place in the stream when its first symbol is coded; of several at once, the left one comes first.
 //!
-//! Five extensions go beyond the thesis:
+//! Nine differences from the thesis:
 //!
 //! 1. **The tail.** In the last plane, every significant coefficient has one bit that is about as likely 0 as 1: its
 //!    sign, or its last refinement. These bits are not coded. They fill the rest of the open code words, lane by lane,
@@ -27,6 +27,11 @@
 //! 5. **Fast planes** ([`Order::fast`]): the lowest planes have one pass each, over significance, and their signs and
 //!    refinements join the tail. This scales complexity, as de Cea-Domínguez, Moure, Bartrina-Rapesta and Aulí-Llinàs
 //!    do (IEEE Signal Processing Letters, 2020), who code all lower bits of a coefficient together.
+//! 6. **Refinement** has two contexts: a coefficient's first refinement and all later ones. The thesis has one (φ_ref).
+//! 7. **Sign symbols** are the exclusive or of the sign and its prediction by the neighbours. The thesis codes the sign
+//!    itself (algorithms 2 and 4).
+//! 8. **Probabilities** are rounded to the nearest 128th and clamped to 1 to 127. The thesis rounds down (eq. 3.5).
+//! 9. **Raw blocks.** A block that coding does not shorten is stored uncoded.
 //!
 //! `lanes` codes 32 lanes at once, and is used by [`encode`] and [`decode`] where possible. [`kernel`] runs on a warp
 //! of a device.

@@ -8,7 +8,7 @@
 //! its halo in place: it reads only the other phase. Border slices serve each read by the border rule.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
-//! 22(1), 2011, section 4.1. Halo and slices for rows beyond shared memory are ours.
+//! 22(1), 2011, section IV-E, where a block has a whole row. Slices of a row, and their halo, are ours.
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Pass, resident};

@@ -9,7 +9,7 @@
 //! n-dimensional array.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
-//! 22(1), 2011, section 4.2, Algorithm 1; cutting columns into chunks is ours.
+//! 22(1), 2011, section IV-F, Algorithm 1; cutting columns into chunks is ours.
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Image, Pass, resident};

@@ -1,4 +1,4 @@
-//! Diagram of the sliding window as cells, one column per step (van der Laan, Jalba & Roerdink 2011, section 4.2).
+//! Diagram of the sliding window as cells, one column per step (van der Laan, Jalba & Roerdink 2011, section IV-F).
 //!
 //! Rows are positions; row 0 is the first of the working area. A cross marks a row that the step updates in this
 //! window, and a bullet a row that it reads for that.

@@ -1,4 +1,4 @@
-//! Reports of `liftc papers`: text, JSON, and a figure per table.
+//! Reports of the program `papers`: text, JSON, and a figure per table.
 
 use super::table::{Claim, Row, Table, Unit, What};
 use liftc::bench::report::DeviceInfo;

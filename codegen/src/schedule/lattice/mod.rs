@@ -13,8 +13,9 @@
 //! Short vectors share a block side by side. Columns always do, so that neighbouring threads load consecutive samples.
 //! Half of a vector's samples must fit into a block's shared memory: see [`Shape::for_length`].
 //!
-//! Source: Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared memory. Odd
-//! samples in registers, several vectors a block, and columns are ours.
+//! Source: Yatsymirskyy, Puchala & Szczępaniak 2015, "Lattice structure for parallel calculation of orthogonal wavelet
+//! transform on GPUs with CUDA architecture". There, a block has one vector and a second buffer of its size, typically
+//! 32 threads, and a barrier between stages. Odd samples in registers, several vectors a block, and columns are ours.
 
 pub(super) mod runs;
 

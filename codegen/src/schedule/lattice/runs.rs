@@ -8,8 +8,8 @@
 //! shared memory, and a line may have any even length. Threads take many lines at once, along x for columns. Low and
 //! high bands are stored separately.
 //!
-//! Stages are those of Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared
-//! memory and so bounds their length; redundant registers are as in `schedule::warp`. `schedule::horizontal` and
+//! Stages are those of Yatsymirskyy, Puchala & Szczępaniak 2015, whose kernel holds whole vectors and has a barrier
+//! between stages: see `schedule::lattice`. Redundant registers are as in `schedule::warp`. `schedule::horizontal` and
 //! `schedule::vertical` return these kernels for lattices, so that launchers see no difference.
 
 use crate::ir::build::Builder;

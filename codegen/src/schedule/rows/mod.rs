@@ -9,7 +9,7 @@
 //! vectorise. `in_place` replaces lines of any stride by their bands, for machines without room for a second array.
 //! `sweep` has both axes of a level in one pass over its rows.
 //!
-//! Source: the sliding window of van der Laan, Jalba & Roerdink 2011, section 4.2, with a height of one pair. Loops
+//! Source: the sliding window of van der Laan, Jalba & Roerdink 2011, section IV-F, with a height of one pair. Loops
 //! over columns follow Chaver et al., "Wavelet Transform for Large Scale Image Processing on Modern Microprocessors",
 //! VECPAR 2002.
 

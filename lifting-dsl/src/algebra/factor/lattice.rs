@@ -1,4 +1,4 @@
-//! Orthogonal banks as lattices of 2×2 stages (Yatsymirskyy, Yatsymirskyy and Stokfiszewski 2015).
+//! Orthogonal banks as lattices of 2×2 stages (Yatsymirskyy, Puchala and Szczępaniak 2015).
 //!
 //! Stage l of L acts in place on the pairs (x[2k+l−L], x[2k+l−L+1]) of the periodic signal. So the last stage acts on
 //! `(x[2k], x[2k+1])` and leaves low at even and high at odd positions. A bank with 2L taps from 1 − L has L stages.
