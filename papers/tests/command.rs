@@ -38,15 +38,15 @@ fn figures_of_papers_are_printed() {
     let of = |label: &str| rows.iter().find(|row| row["label"].as_str().is_some_and(|l| l.starts_with(label))).unwrap();
     let laan = of("Horiz-Laan2009");
     assert_eq!(laan["paper"], 103.0);
-    // 103 ps per sample, in copies of 8 bytes per sample at 192.4 GB/s.
+    // 103 ps per sample, in copies of 8 bytes per sample at 85 % of 192.4 GB/s.
     let copies = laan["paper_copies"].as_f64().unwrap();
-    assert!((copies - 103.0 / (8.0 / 0.1924)).abs() < 1e-9, "{copies}");
+    assert!((copies - 103.0 / (8.0 / 0.85 / 0.1924)).abs() < 1e-9, "{copies}");
     for id in ["kucis-1", "enfedaque-2.1"] {
         assert!(bench.read(&format!("drawn/{id}.svg")).starts_with(b"<svg"), "{id}");
     }
     if laan["here"].is_null() {
         assert!(run.stderr.contains("measuring needs a CUDA device"), "{}", run.stderr);
-        assert!(laan["predicted_copies"].as_f64().is_some_and(|copies| copies > 1.0));
+        assert!(of("plan, 1 Mpel")["predicted_copies"].as_f64().is_some_and(|copies| copies > 1.0));
     }
 }
 
@@ -69,11 +69,11 @@ fn coders_code_pictures() {
         let bits = |way: &str| here(&format!("{picture}, {way}"));
         let (own, lanes, one) = (bits("BPC-PaCo;"), bits("a codeword for each lane"), bits("one codeword"));
         assert!(one < lanes && one > 0.97 * own && lanes < 1.02 * own, "{picture}: {own} {lanes} {one}");
-        // The thesis' coder loses the unused bits of its code words, and has fewer contexts.
-        let strict = bits("BPC-PaCo strictly");
-        assert!(strict > own && strict < 1.02 * own, "{picture}: {own} {strict}");
         let (fitted, merged) = (bits("a codeword for each lane, fitted"), bits("the same, one context"));
         assert!(fitted < lanes && merged > 1.02 * fitted, "{picture}: {fitted} {merged}");
+        // The thesis' coder loses the unused bits of its code words.
+        let strict = bits("BPC-PaCo strictly");
+        assert!(strict > fitted && strict < 1.02 * own, "{picture}: {own} {strict}");
     }
 }
 

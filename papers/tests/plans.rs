@@ -49,17 +49,20 @@ fn passes_of_papers_have_the_same_bits() {
     let all = passes().into_iter().flat_map(|(_, shapes)| shapes);
     for schedule in all.filter(|schedule| schedule.has_lifting_bits()) {
         let asked = Schedule::Axis(schedule);
+        // Columns of transposed images are noted as such.
+        let names = [schedule.name(), "transposed"];
+        let names = if schedule.transposes() { &names[..] } else { &names[..1] };
         assert_eq!(papers::schedule(schedule.name()), Ok(asked));
         let real = Plan::builder(&cdf97).shape(&[70, 45]).levels(2).sample::<f32>();
-        check(&real, real.clone().schedule(asked), &[schedule.name()], f32::from);
+        check(&real, real.clone().schedule(asked), names, f32::from);
         // A batch of images, odd positions, another order of axes.
         let integer = Plan::builder(&legall).shape(&[3, 21, 38]).levels_per_axis(&[0, 2, 1]);
         let integer = integer.origins(&[0, 3, 1]).axis_order(&[1, 2]).boundary(Boundary::Edge).sample::<i16>();
-        check(&integer, integer.clone().schedule(asked), &[schedule.name()], |x| x);
+        check(&integer, integer.clone().schedule(asked), names, |x| x);
         let half = Plan::builder(&cdf97).shape(&[20, 24]).levels(1).sample::<lifting::f16>();
-        check(&half, half.clone().schedule(asked), &[schedule.name()], |x| lifting::f16::from_f32(f32::from(x)));
+        check(&half, half.clone().schedule(asked), names, |x| lifting::f16::from_f32(f32::from(x)));
         let volume = Plan::builder(&legall).shape(&[9, 10, 11]).levels(1).sample::<i32>();
-        check(&volume, volume.clone().schedule(asked), &[schedule.name()], i32::from);
+        check(&volume, volume.clone().schedule(asked), names, i32::from);
     }
 }
 
@@ -105,6 +108,11 @@ fn launches_of_papers_have_the_same_bits() {
     let tile = schedule("lone-tile").unwrap();
     let tiled = Plan::builder(&legall).shape(&[40, 70]).levels(2).tile(&[16, 32]).sample::<i16>();
     check(&tiled, tiled.clone().schedule(tile), &["lone-tile"], |x| x);
+    // A grid of tiles takes one launch: in each direction one for whole tiles, and one for each kind of rest.
+    let grid = Plan::builder(&legall).shape(&[96, 128]).levels(1).tile(&[32, 32]).sample::<i16>();
+    check(&grid, grid.clone().schedule(tile), &["lone-tile"], |x| x);
+    let recipe = grid.schedule(tile).build(&Device::Interpreter).unwrap().recipe().to_string();
+    assert!(recipe.contains("level 1 of [3, 4, 32, 32]: lone-tile, up to 32 rows and columns: 1 launch,"), "{recipe}");
 
     let whole = Plan::builder(&legall).shape(&[40, 70]).sample::<i16>().schedule(tile);
     let refused = whole.build(&Device::Interpreter).unwrap_err();

@@ -159,10 +159,9 @@ impl Pair<'_> {
         let mut rest = joined(dims.collect());
         let largest = (0..rest.len()).filter(|&i| rest[i].len <= MOST).max_by_key(|&i| rest[i].len);
         let batch = largest.map_or(Dim { len: 1, steps: [0; 3], joins: false }, |i| rest.remove(i));
-        // Images directly below each other: so far apart as their heights are in each array.
-        let low = split(self.extent[y], self.parity[1] as i64).low as i64;
-        let below = [self.extent[y] as i64 * signal.strides[y], low * ll.strides[y], low * others.strides[y]];
-        let is_grid = |dim: &Dim<3>| grids && dim.steps == below && 2 * low == self.extent[y] as i64;
+        // Images directly below each other, in all arrays: a tile's bands take the tile's place.
+        let below = [signal, ll, others].map(|view| self.extent[y] as i64 * view.strides[y]);
+        let is_grid = |dim: &Dim<3>| grids && dim.steps == below;
         let fits = |dim: &Dim<3>| i32::try_from(dim.len * batch.len).is_ok();
         let grid = rest.iter().position(|dim| is_grid(dim) && fits(dim)).map_or(1, |i| rest.remove(i).len);
         let array = |view: &View, kind: usize| level::Array {

@@ -22,6 +22,8 @@ pub enum Part {
     Emitted,
     /// `liftc bench` and its suites; with `emitted` also plans next to files.
     Bench,
+    /// The tables of papers.
+    Papers,
 }
 
 impl Part {
@@ -31,6 +33,7 @@ impl Part {
             Part::Conformance => ("lifting-tests", "gpu-conformance"),
             Part::Emitted => ("lifting-tests", "emitted-cuda"),
             Part::Bench => ("liftc", "liftc"),
+            Part::Papers => ("papers", "papers"),
         }
     }
 }

@@ -131,11 +131,10 @@ fn of_tile(b: &mut Builder, params: &Params) -> [LocalId; 3] {
     let column = b.let_("tile_column", Scalar::I32, Builtin::BlockX % params.chunk);
     let row = b.let_("tile_row", Scalar::I32, Builtin::BlockX / params.chunk);
     let offsets = params.offsets(b, column.into());
-    let rows = [params.height.into(), params.height >> 1, params.height >> 1];
+    let above = b.let_("rows_above", Scalar::I64, (row * params.height).cast(Scalar::I64));
     let pitches = [params.signal_pitch, params.band_pitches[0], params.band_pitches[1]];
-    for ((offset, rows), pitch) in offsets.into_iter().zip(rows).zip(pitches) {
-        let above: Expr = row * rows;
-        b.set(offset, offset + above.cast(Scalar::I64) * pitch);
+    for (offset, pitch) in offsets.into_iter().zip(pitches) {
+        b.set(offset, offset + above * pitch);
     }
     offsets
 }

@@ -2,7 +2,7 @@
 # Checks and measures Lifting on this machine's CUDA device. Needs a driver and CUDA 13 (in /usr/local/cuda, or
 # CUDA_HOME); no Rust.
 #
-#   run.sh [PART]...        each PART with its arguments; by default, those of the first four that are here:
+#   run.sh [PART]...        each PART with its argument; by default, those of the first four that are here:
 #     conformance [SECONDS] plans on the device against plans on the CPU, bit for bit (default: 120 s)
 #     ir                    the kernel IR's own suite, compiled by nvcc
 #     faults                every fault gives an error and harms nothing else
@@ -10,6 +10,7 @@
 #     emitted               emitted .cu files, compiled by nvcc, against the oracle; on request only, as are
 #     times [CASE]          their times as multiples of a copy, for any shape and for one, and of plans if `liftc` is
 #                           here; TIMES_OF selects files, e.g. "cdf97_f32 dd137_i16"
+#     papers [TABLES]       tables of papers, e.g. "kucis-1 kucis-3" (all)
 #
 # Logs and numbers go to $OUT (default: here/out). The exit code is 1 if anything failed; a missing device is a
 # failure.
@@ -23,7 +24,7 @@ mkdir -p "$out" || exit 1
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 export LIFTING_CACHE_DIR=$scratch/cache
-parts='conformance|ir|faults|bench|emitted|times|'
+parts='conformance|ir|faults|bench|emitted|times|papers|'
 failed=()
 
 part() { # NAME COMMAND...: runs it and logs its output
@@ -54,6 +55,7 @@ while [ $# -gt 0 ]; do
     case $name in
     conformance | ir | faults) has bin/gpu-conformance conformance ;;
     bench) has bin/liftc bench ;;
+    papers) has bin/papers papers ;;
     emitted | times) has emitted.tar.gz emitted ;;
     esac
     case $name in
@@ -65,6 +67,10 @@ while [ $# -gt 0 ]; do
         [ -f "$suite" ] || { echo "run.sh: bench $argument: there are quick and full" >&2; exit 2; }
         part bench "$here/bin/liftc" bench --device cuda --suite "$suite" --json "$out/bench.json" \
             --svg "$out/bench.svg"
+        ;;
+    papers)
+        # shellcheck disable=SC2086 # several tables
+        part papers "$here/bin/papers" $argument --device cuda --json "$out/papers.json"
         ;;
     emitted | times)
         mkdir -p "$scratch/emitted" && tar xzf "$here/emitted.tar.gz" -C "$scratch/emitted"
