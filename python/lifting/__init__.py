@@ -35,6 +35,8 @@ from ._continuous import (
     scale2frequency,
 )
 from ._cwt import cwt, icwt
+from ._dtcwt import dtcwt, idtcwt
+from ._dtcwt_levels import Pyramid
 from ._dwt import (
     downcoef,
     dwt,
