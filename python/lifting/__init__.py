@@ -35,6 +35,8 @@ from ._continuous import (
     scale2frequency,
 )
 from ._cwt import cwt, icwt
+from ._dtcwt import dtcwt, idtcwt
+from ._dtcwt_levels import Pyramid
 from ._dwt import (
     downcoef,
     dwt,
@@ -70,6 +72,7 @@ from ._multilevel import (
     waverec2,
     waverecn,
 )
+from ._operator import WaveletOperator
 from ._packets import BaseNode, Node, Node2D, NodeND, WaveletPacket, WaveletPacket2D, WaveletPacketND
 from ._plan import Plan, Subband, Tile
 from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn

@@ -19,7 +19,7 @@ True
 
 Coefficients are an array of the data's shape, in the Mallat layout. `bands` gives its sub-bands by name, and
 `with_bands` replaces some. `wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, with more
-coefficients than samples.
+coefficients than samples. `dtcwt` and `idtcwt` are dual-tree complex transforms.
 """
 
 import jax
@@ -28,16 +28,21 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from . import _lifting
+from ._jax_dtcwt import dtcwt, idtcwt
 from ._jax_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._cache import cached
+from ._dtcwt_levels import Pyramid
 from ._lifting import LiftingError
 from ._linear import ADJOINT
 from ._plan import _DTYPES, Plan
 from ._wavelet import key_of, of_text
 
 __all__ = [
+    "Pyramid",
     "bands",
+    "dtcwt",
     "forward",
+    "idtcwt",
     "inverse",
     "wavedec",
     "wavedec2",

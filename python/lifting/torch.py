@@ -17,6 +17,7 @@ True
 
 Coefficients are a tensor of the data's shape, in the Mallat layout. `bands` gives its sub-bands by name, as views.
 `wavedec`, `wavedec2`, `wavedecn` and their inverses have PyWavelets' modes, with more coefficients than samples.
+`dtcwt` and `idtcwt` are dual-tree complex transforms.
 """
 
 
@@ -25,9 +26,11 @@ from torch import nn
 from torch.autograd import forward_ad
 
 from ._cache import cached
+from ._dtcwt_levels import Pyramid
 from ._lifting import LiftingError
 from ._linear import ADJOINT
 from ._plan import _DTYPES as _SAMPLES, Plan
+from ._torch_dtcwt import dtcwt, idtcwt
 from ._torch_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._torch_queue import run
 from ._wavelet import key_of, of_text
@@ -40,8 +43,11 @@ __all__ = [
     "Inverse2d",
     "Inverse3d",
     "LearnableLifting",
+    "Pyramid",
     "bands",
+    "dtcwt",
     "forward",
+    "idtcwt",
     "inverse",
     "wavedec",
     "wavedec2",

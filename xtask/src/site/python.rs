@@ -7,7 +7,7 @@ use std::path::Path;
 /// Public modules besides the package itself.
 const MODULES: [&str; 6] = ["data", "torch", "jax", "dask", "zarr", "numcodecs"];
 /// Private modules with public names, and their headings.
-const PARTS: [(&str, &str); 15] = [
+const PARTS: [(&str, &str); 18] = [
     ("_plan", "Plans"),
     ("_mixed", "Plans of several wavelets"),
     ("_wavelet", "Wavelets"),
@@ -20,6 +20,9 @@ const PARTS: [(&str, &str); 15] = [
     ("_mra", "Multiresolution analysis"),
     ("_cwt", "Continuous transforms"),
     ("_continuous", "Continuous wavelets"),
+    ("_dtcwt", "Dual-tree complex transforms"),
+    ("_dtcwt_levels", "Coefficients of dual trees"),
+    ("_operator", "Linear operators"),
     ("_threshold", "Thresholds"),
     ("_cache", "Cache"),
     ("_lifting", "Errors"),
