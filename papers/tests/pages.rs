@@ -1,6 +1,5 @@
-//! Pages of `docs/papers` match the measurements: one table row for each row of `docs/papers/h200.json`, and of
-//! `h100.json`. With `LIFTING_BLESS=1`, the test writes headings, tables and block shapes into the pages, and leaves
-//! their texts.
+//! Pages of `docs/papers` match the measurements: one table row for each row of `docs/papers/h200.json`. With
+//! `LIFTING_BLESS=1`, the test writes headings, tables and block shapes into the pages, and leaves their texts.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,14 +61,12 @@ fn shapes(rows: &[Value]) -> String {
     fastest.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-/// Heading, table and block shapes of a section; `ours` names a device other than the page's.
-fn section(table: &Value, ours: &str) -> String {
+/// Heading, table and block shapes of a section.
+fn section(table: &Value) -> String {
     let (id, device) = (text(table, "table"), text(table, "paper_device"));
     let article = if device.starts_with("NVS") { "an" } else { "a" };
-    let opening = format!(
-        "`papers {id}`. The paper's figures are for {article} {device}, {}{ours}.",
-        text(table, "paper_bandwidth")
-    );
+    let opening =
+        format!("`papers {id}`. The paper's figures are for {article} {device}, {}.", text(table, "paper_bandwidth"));
     let unit = match text(table, "unit") {
         "" => String::new(),
         unit => format!(", {}", unit.replace("a sample", "per sample")),
@@ -104,15 +101,13 @@ fn replaced(page: &str, table: &Value, section: &str) -> String {
 
 #[test]
 fn pages_show_the_measurements() {
-    let data = ["h200.json", "h100.json"].map(|name| serde_json::from_str::<Value>(&read(name)).expect("it is JSON"));
-    let [most, more] = data.each_ref().map(|data| data["tables"].as_array().expect("there are tables"));
-    assert!(most.len() >= 10 && more.len() >= 6);
-    let tables =
-        most.iter().map(|table| (table, "")).chain(more.iter().map(|table| (table, "; ours for an H100 (80 GB)")));
-    for (table, ours) in tables {
+    let data: Value = serde_json::from_str(&read("h200.json")).expect("it is JSON");
+    let tables = data["tables"].as_array().expect("there are tables");
+    assert!(tables.len() >= 30);
+    for table in tables {
         let id = text(table, "table");
         let name = format!("{}.md", id.split('-').next().expect("a name begins with its paper"));
-        let (page, section) = (read(&name), section(table, ours));
+        let (page, section) = (read(&name), section(table));
         if std::env::var_os("LIFTING_BLESS").is_some() {
             std::fs::write(path(&name), replaced(&page, table, &section)).expect("the page is writable");
         } else {
