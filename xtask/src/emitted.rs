@@ -344,7 +344,10 @@ fn write(
         [] => None,
         due => Some(write("fused.cu", &Cuda.write(due).map_err(|e| format!("{name}: {e}"))?)?),
     };
-    let c = write("c", &emit::c(request).map_err(|e| format!("{name}: {e}"))?)?;
+    // The file includes itself, by its usual name.
+    let include = |name: &str| format!("_FILE \"{name}.c\"");
+    let c = emit::c(request).map_err(|e| format!("{name}: {e}"))?;
+    let c = write("c", &c.replace(&include(request.file_name()), &include(name)))?;
     let rust = write("rs", &emit::rust(request).map_err(|e| format!("{name}: {e}"))?)?;
     let header = write("h", &header)?;
     let name = name.to_owned();

@@ -22,17 +22,21 @@ pub const PRELUDE: &str = "\
 #include <string.h>
 #include <float.h>
 
-/* The file also compiles as C++ and with MSVC, which spell the keyword differently. */
-#if (defined(__cplusplus) || defined(_MSC_VER)) && !defined(restrict)
-#define restrict __restrict
-#endif
-
 /* Sums of samples wrap: they are computed in unsigned types and converted back, modulo 2^32 or 2^64. A right shift of a
    negative number is arithmetic. C99 leaves both to the implementation, so they are checked here, as is the width of
    int. */
 typedef char check_int_is_32_bits[sizeof(int) == 4 ? 1 : -1];
 typedef char check_conversion_wraps[(int32_t)0xffffffffu == -1 && (int16_t)0x18000 == INT16_MIN ? 1 : -1];
 typedef char check_shift_is_arithmetic[(-1 >> 1) == -1 && ((int64_t)-3 >> 1) == -2 ? 1 : -1];
+";
+
+/// The keyword `restrict` of kernels.
+pub const RESTRICT: &str = "\
+/* The file also compiles as C++ and with MSVC, which spell the keyword differently. */
+#if (defined(__cplusplus) || defined(_MSC_VER)) && !defined(restrict)
+#define restrict __restrict
+#endif
+
 ";
 
 /// Further checks, for files that compute with floats.
@@ -71,7 +75,7 @@ impl CLike for C {
     /// The prelude, with the check of floats if any local of the kernels is one.
     fn prelude(&self, kernels: &[(&Kernel, &KernelInfo)]) -> String {
         let floats = kernels.iter().any(|(k, _)| k.locals.iter().any(|l| l.scalar.is_float()));
-        format!("{PRELUDE}{}", if floats { FLOAT_PRELUDE } else { "" })
+        format!("{PRELUDE}{RESTRICT}{}", if floats { FLOAT_PRELUDE } else { "" })
     }
 
     fn type_name(&self, s: Scalar) -> &'static str {

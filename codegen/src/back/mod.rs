@@ -15,7 +15,7 @@ mod opencl;
 pub(crate) mod rust;
 mod text;
 
-pub use c::C;
+pub use c::{C, FLOAT_PRELUDE, PRELUDE, RESTRICT};
 pub use c_like::{Helper, Hint, PARTS, STEPS, write_host_expression, write_templates};
 pub use cuda::Cuda;
 pub use dialect::{CLike, Dialect, Memory};

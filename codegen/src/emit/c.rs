@@ -1,10 +1,11 @@
 //! `<wavelet>.c`: a complete transform for CPUs.
 
-use super::passes::margin;
-use super::sweep::{Language, Sweeps};
+use super::passes::{margin, with_calls};
+use super::private::{CAPITALS, PREFIX};
+use super::sweep::Sweeps;
 use super::template::Template;
-use super::{EmitError, Passes, Request, privatised};
-use crate::back::{C, CLike, Dialect};
+use super::{EmitError, Passes, Request, kernel_name, privatised};
+use crate::back::{C, CLike, Dialect, FLOAT_PRELUDE, PRELUDE, RESTRICT};
 use crate::ir::Scalar;
 use lifting_dsl::Boundary;
 
@@ -104,7 +105,8 @@ pub(super) fn declarations(request: &Request, sample: Option<Scalar>) -> String 
     prototypes(&common(request, sample).with("API", api).with("P", "").with("STREAM", "").with("DEVICE_DOC", ""))
 }
 
-const SCRATCH: &str = "
+/// Scratch memory of files without sweeps.
+const SCRATCH: &str = "\
 static size_t box_bytes_@S@(const @W@_shape *shape)
 {
     return ((size_t)box_samples(shape) * sizeof(@T@) + 63) / 64 * 64;
@@ -120,7 +122,7 @@ static size_t row_samples_@S@(const @W@_shape *shape)
 size_t @W@_scratch_bytes_@S@(const @W@_shape *shape)
 {
     if (check(shape, sizeof(@T@), @MAX_GAIN@) != @U@_OK) return 0;
-@SWEEP_SCRATCH@    return box_bytes_@S@(shape) + 2 * row_samples_@S@(shape) * sizeof(@T@);
+    return box_bytes_@S@(shape) + 2 * row_samples_@S@(shape) * sizeof(@T@);
 }
 ";
 
@@ -138,8 +140,9 @@ const ROUNDS: &str = "
 /* Whether each operation is rounded once: no fused multiply-add, no other order of additions, no flush to zero. */
 @ROUNDS_TARGET@static int @ROUNDS_NAME@_@S@(void)
 {
-    volatile @T@ near_one = 1 + @NEAR@, square = 1 + 2 * @NEAR@, large = 1 / @NEAR@ / @NEAR@ * 16, one = 1, half = (@T@)0.5;
-    volatile @T@ least = @LEAST@, fused, moved, small;
+    const @T@ near = 1 / (@T@)(sizeof(@T@) == 4 ? 8192 : 134217728);
+    volatile @T@ near_one = 1 + near, square = 1 + 2 * near, large = 1 / near / near * 16, one = 1, half = (@T@)0.5;
+    volatile @T@ least = sizeof(@T@) == 4 ? (@T@)FLT_MIN : (@T@)DBL_MIN, fused, moved, small;
     const @T@ a = near_one, b = square, x = large, y = one;
     fused = a * a - b;
     moved = (x + y) - x;
@@ -148,28 +151,23 @@ const ROUNDS: &str = "
 }
 ";
 
-const ROUNDS_CHECK: &str = "    if (!rounds_@S@()@ROUNDS_WIDE@) return @U@_FAST_MATH;
-";
-
-/// The test of a sample type, and its call; for AVX-512 functions too, as they have fused multiply-adds.
-fn rounds(t: Template, sample: Scalar, is_wide: bool) -> Template {
-    let [near, least] = match sample {
-        Scalar::F32 => ["(float)0.0001220703125", "FLT_MIN"],
-        Scalar::F64 => ["7.450580596923828125e-9", "DBL_MIN"],
-        _ => return t.with("ROUNDS", "").with("ROUNDS_CHECK", ""),
-    };
-    let t = t.with("NEAR", near).with("LEAST", least);
-    let mut text = t.clone().with("ROUNDS_TARGET", "").with("ROUNDS_NAME", "rounds").fill(ROUNDS);
-    if is_wide {
-        let target = t.fill("@U@_TARGET ");
-        let own = t.clone().with("ROUNDS_TARGET", target).with("ROUNDS_NAME", "rounds_wide").fill(ROUNDS);
-        let other = t.fill("#else\n#define @U@_ROUNDS_WIDE_@S@() 1\n#endif\n");
-        let used = t.fill("#define @U@_ROUNDS_WIDE_@S@() (!has_wide() || rounds_wide_@S@())\n");
-        text += &format!("\n{}{own}{used}{other}", t.fill("#if @U@_WIDE"));
+/// The test of sample types, also for AVX-512 functions, as they have fused multiply-adds; and the placeholder of its
+/// call.
+fn rounds(t: Template, is_real: bool, is_wide: bool) -> (String, Template) {
+    if !is_real {
+        return (String::new(), t.with("ROUNDS_CHECK", ""));
     }
-    let wide = if is_wide { t.fill(" || !@U@_ROUNDS_WIDE_@S@()") } else { String::new() };
-    let check = t.clone().with("ROUNDS_WIDE", wide).fill(ROUNDS_CHECK);
-    t.with("ROUNDS", text).with("ROUNDS_CHECK", check)
+    let named = |name: &str, target: &str| {
+        t.clone().with("ROUNDS_TARGET", t.fill(target)).with("ROUNDS_NAME", name).fill(ROUNDS)
+    };
+    let mut text = named("rounds", "");
+    let mut check = t.fill("    if (!rounds_@S@()) return @U@_FAST_MATH;\n");
+    if is_wide {
+        let guarded = |text: &str| format!("{}{text}#endif\n", t.fill("#if @WIDE_IF@\n"));
+        text += &format!("\n{}", guarded(named("rounds_wide", "@U@_TARGET ").trim_start()));
+        check += &guarded(&t.fill("    if (has_wide() && !rounds_wide_@S@()) return @U@_FAST_MATH;\n"));
+    }
+    (text, t.with("ROUNDS_CHECK", check))
 }
 
 /// Heads of C's and CUDA's transforms, whose arrays are pointers.
@@ -179,7 +177,7 @@ const FORWARD_HEAD: &str = "\
     int code = check(shape, sizeof(@T@), @MAX_GAIN@);
     if (code != @U@_OK) return code;
     if (signal == NULL || bands == NULL || (scratch == NULL && @W@_@P@scratch_bytes_@S@(shape) > 0)) return @U@_NULL;
-@ROUNDS_CHECK@@SWEEP_FORWARD@    @T@ *const box = (@T@ *)scratch;
+@ROUNDS_CHECK@    @T@ *const box = (@T@ *)scratch;
 ";
 const INVERSE_HEAD: &str = "\
 @EXPORT@int @W@_@P@inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch@STREAM@)
@@ -187,27 +185,70 @@ const INVERSE_HEAD: &str = "\
     int code = check(shape, sizeof(@T@), @MAX_GAIN@);
     if (code != @U@_OK) return code;
     if (signal == NULL || bands == NULL || (scratch == NULL && @W@_@P@scratch_bytes_@S@(shape) > 0)) return @U@_NULL;
-@ROUNDS_CHECK@@SWEEP_INVERSE@    @T@ *const box = (@T@ *)scratch;
+@ROUNDS_CHECK@    @T@ *const box = (@T@ *)scratch;
 ";
 
-const SWEEP_SCRATCH: &str = "    if (sweeps_@S@(shape)) {
-        sweep_@S@ s;
-        return divide_@S@(shape, &s, NULL) * sizeof(@T@) * @U@_THREADS + 64;
-    }
-";
-const SWEEP_FORWARD: &str = "    if (sweeps_@S@(shape)) {
-        sweep_images_@S@(shape, 1, signal, shape->signal_stride, bands, shape->bands_stride, scratch);
-        return @U@_OK;
-    }
-";
-const SWEEP_INVERSE: &str = "    if (sweeps_@S@(shape)) {
-        sweep_images_@S@(shape, 0, bands, shape->bands_stride, signal, shape->signal_stride, scratch);
-        return @U@_OK;
-    }
-";
-
-const CONTEXT: &str = "    @T@ *const evens = (@T@ *)(void *)((char *)scratch + box_bytes_@S@(shape));
+/// Scratch rows of files without sweeps.
+const ROWS: &str = "    @T@ *const evens = (@T@ *)(void *)((char *)scratch + box_bytes_@S@(shape));
     @T@ *const odds = evens + row_samples_@S@(shape);
+";
+
+/// Lines of one sample at an odd position, in files that sweep.
+const LONE: &str = "        /* JPEG 2000 doubles a line of one sample at an odd position (T.800 F.4.6, F.3.6). */
+        for (int32_t line = 0; length == 1 && parity == 1 && line < lines; ++line) {
+            @T@ *const one = start + line * (along ? pitch : 1), *const half = bands[1] + line * (along ? band_pitch[1] : 1);
+            if (s->forward) {
+                *half = @LONE_UP@;
+            } else {
+                *one = @LONE_DOWN@;
+            }
+        }
+        if (length == 1 && parity == 1) continue;
+";
+const LONE_VALUES: [[&str; 2]; 2] = [
+    ["*one * 2", "*half / 2"],
+    ["(@T@)((@SUM@)*one << (gain + 1))", "(@T@)((((@SIGNED@)*half >> 1) + (((@SIGNED@)1 << gain) >> 1)) >> gain)"],
+];
+
+/// Walks over all lines of a box, in files that sweep.
+const OTHERS: &str = "
+/* Number of places in a box along all axes but two. */
+static int64_t others(int axes, const int64_t *size, int axis, int across)
+{
+    int64_t count = 1;
+    for (int a = 0; a < axes; ++a) count *= a == axis || a == across ? 1 : size[a];
+    return count;
+}
+
+/* Offset of one of these places. */
+static int64_t offset_of(int axes, const int64_t *size, int axis, int across, int64_t place, const int64_t *stride)
+{
+    int64_t offset = 0;
+    for (int a = axes - 1; a >= 0; --a) {
+        if (a == axis || a == across) continue;
+        offset += place % size[a] * stride[a];
+        place /= size[a];
+    }
+    return offset;
+}
+";
+
+const COPY: &str =
+    "        for (int64_t r = 0; r < rows; ++r) memcpy(target + r * to_pitch, source + r * from_pitch, bytes);\n";
+
+/// Inclusion of the file in itself.
+const INCLUSION: &str = "\
+/* ---- Sample types ----
+   The rest of this file is compiled once for each sample type: the file includes itself. If it has another name, say so:
+   -D@U@_FILE='\"name.c\"'. */
+#ifndef @U@_FILE
+#define @U@_FILE \"@FILE@.c\"
+#endif
+#ifdef __has_include
+#if !__has_include(@U@_FILE)
+#error \"this file includes itself: name it @FILE@.c, or define @U@_FILE as its name in double quotes\"
+#endif
+#endif
 ";
 
 /// The C file.
@@ -216,14 +257,9 @@ const CONTEXT: &str = "    @T@ *const evens = (@T@ *)(void *)((char *)scratch + 
 /// If no sample type is given, or one is outside the wavelet's domain.
 pub fn c(request: &Request) -> Result<String, EmitError> {
     request.check_cpu("C")?;
-    let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::c(request, *s)).collect::<Result<_, _>>()?;
-    let kernels = super::prepared(passes.into_iter().flat_map(|p| p.kernels))?;
-    let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
-    let mut namer = C.namer();
-    let (text, names) = C.write_with(&kernels, &mut namer)?;
-    let sweeps = Sweeps::new(request, Language::C)?;
+    let sweeps = Sweeps::new(request)?;
     let t = request.template();
-
+    let is_real = request.samples.iter().any(|sample| !sample.is_integer());
     let mut schedule = super::sweep::schedule(
         sweeps.is_some(),
         &[
@@ -232,78 +268,189 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
         ],
     );
     schedule.extend(request.fast_math("-ffast-math, -ffp-contract=fast or /fp:fast"));
+    let is_shared = request.samples.len() > 1;
     let mut out = request.opening(&schedule);
     out.push('\n');
-    out += &Dialect::prelude(&C, &kernels);
+    if is_shared {
+        out += &t.fill("#ifndef @U@_T\n");
+    }
+    out += PRELUDE;
+    if is_real {
+        out += FLOAT_PRELUDE;
+    }
     if sweeps.is_some() {
         out += "#ifdef __SSE2__\n#include <immintrin.h>\n#endif\n#ifdef _OPENMP\n#include <omp.h>\n#endif\n";
     }
-    out.push('\n');
-    out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    out += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n/* ---- Interface ---- */\n\n";
     let constructors = request.constructors(t.clone());
     let own = [super::API, super::CODES, super::MESSAGE, super::SHAPE, super::ARRAY, EXPORTED]
         .map(|text| constructors.fill(text));
     out += &format!("#ifndef {}_H\n{}#endif\n", t.upper(), own.join("\n"));
     out += &t.fill(EXPORTED_TEXT);
-    out.push('\n');
-    out += &text;
-    out.push('\n');
+    out += "\n/* ---- Shapes, levels and axes ---- */\n\n";
     let periodic = t.fill(periodic_check(request.boundary));
-    out += &t.clone().with("PERIODIC", periodic).with("FORMAT", t.fill(request.format_check())).fill(super::GEOMETRY);
-    if let Some(sweeps) = &sweeps {
-        out.push('\n');
-        out += &sweeps.opening(&t, request.boundary);
-    }
-    let extra = margin(request.scheme).to_string();
-    let mut all = names.clone();
-    for (i, (sample, names)) in request.samples.iter().zip(names.chunks(4)).enumerate() {
-        let call = |i: usize| format!("{}(\n                ", names[i]);
-        let t = common(request, *sample)
-            .with("P", "")
-            .with("EXPORT", "")
-            .with("STREAM", "")
-            .with("DEVICE_DOC", "")
-            .with("EXTRA", extra.as_str())
-            .with("SCRATCH_DOC", SCRATCH_DOC)
-            .with("HF", call(0))
-            .with("VF", call(1))
-            .with("HI", call(2))
-            .with("VI", call(3))
-            .with("HC", ", evens, odds")
-            .with("VC", "")
-            .with("AFTER", "")
-            .with("CONTEXT", ", evens, odds")
-            .with("CONTEXT_COPY", "");
-        let t = docs(t);
-        if let Some(sweeps) = &sweeps {
-            let (text, kernels) = sweeps.transform(request, i, &t, &mut namer)?;
-            out += &text;
-            all.extend(kernels);
+    let geometry = match &sweeps {
+        Some(_) => concat!(include_str!("geometry.c.in"), "\n", include_str!("boxes.c.in")).to_owned() + OTHERS,
+        None => super::GEOMETRY.to_owned(),
+    };
+    out += &t.clone().with("PERIODIC", periodic).with("FORMAT", t.fill(request.format_check())).fill(&geometry);
+    match &sweeps {
+        Some(sweeps) => {
+            out += "\n/* ---- Instruction sets, threads and memory ---- */\n\n";
+            out += &sweeps.opening(&t, request.boundary);
         }
-        let t = rounds(t, *sample, sweeps.as_ref().is_some_and(|sweeps| sweeps.is_wide(i)));
-        out += &t.fill("@ROUNDS@");
-        out += &t.fill(PROTOTYPES);
-        let swept = |text: &str| if sweeps.is_some() { t.fill(text) } else { String::new() };
-        let t = t
-            .clone()
-            .with("SWEEP_SCRATCH", swept(SWEEP_SCRATCH))
-            .with("SWEEP_FORWARD", swept(SWEEP_FORWARD))
-            .with("SWEEP_INVERSE", swept(SWEEP_INVERSE));
-        let (context, t) = (t.fill(CONTEXT), pointers(t));
-        let t = t
-            .clone()
-            .with("CONTEXT_PARAM", t.fill(", @T@ *evens, @T@ *odds"))
-            .with("CONTEXT_PARAM_COPY", "")
-            .with("CONTEXT_FORWARD", context.clone())
-            .with("CONTEXT_INVERSE", context)
-            .with("SCRATCH", t.fill(SCRATCH.trim()))
-            .with(
-                "COPY",
-                "        for (int64_t r = 0; r < rows; ++r) memcpy(target + r * to_pitch, source + r * from_pitch, bytes);\n",
-            );
-        out.push('\n');
-        out += &request.lone_c(t, *sample).fill(include_str!("transform.c.in"));
+        None => out += &format!("\n/* ---- Rows and columns ---- */\n\n{RESTRICT}{}", kernels(request)?),
     }
-    out += "\n#ifdef __cplusplus\n}\n#endif\n";
-    Ok(privatised(request, "c", &all, &out))
+    let end = "\n#ifdef __cplusplus\n}\n#endif\n";
+    let defined = |index: usize| defined(request, sweeps.as_ref(), index);
+    let section = section(request, sweeps.as_ref());
+    if is_shared {
+        out += &t.clone().with("FILE", request.file_name()).fill(INCLUSION);
+        for index in 0..request.samples.len() {
+            out += &t.fill(&(defined(index) + "#include @U@_FILE\n"));
+        }
+        let names = out.lines().filter_map(|line| line.strip_prefix("#define ")?.split([' ', '(']).next());
+        let own = |name: &&str| defined(0).contains(&format!("#define {name}"));
+        let mut undefined: Vec<&str> = names.filter(own).collect();
+        undefined.sort_unstable();
+        undefined.dedup();
+        let undefined: String = undefined.iter().map(|name| format!("#undef {name}\n")).collect();
+        out += &format!("{end}\n#else\n\n{section}\n{undefined}#endif\n");
+    } else {
+        out += &format!("\n/* ---- Sample type ---- */\n{}\n{section}{end}", t.fill(&defined(0)));
+    }
+    Ok(super::with_contents(&privatised(request, "c", &[], &out)))
+}
+
+/// Stands for the name of a sample type that macros give.
+const ANY: char = '\u{3}';
+
+/// The definitions of a sample type.
+fn defined(request: &Request, sweeps: Option<&Sweeps>, index: usize) -> String {
+    let sample = request.samples[index];
+    let (name, bits) = (sample.name(), 8 * sample.bytes());
+    let mut text = format!("\n/* {name} */\n#define @U@_T {}\n", sample_type(sample));
+    text += &format!("#define @U@_(name) @W@_c_##name##_{name}\n#define @U@_OF(name) @W@_##name##_{name}\n");
+    if let Some(sweeps) = sweeps {
+        let [sum, signed] = match sample {
+            Scalar::I64 => ["uint64_t", "int64_t"],
+            sample if sample.is_integer() => ["uint32_t", "int32_t"],
+            sample => [sample_type(sample); 2],
+        };
+        text += &format!("#define @U@_SUM {sum}\n");
+        if request.gain {
+            text += &format!("#define @U@_SIGNED {signed}\n");
+        }
+        if sweeps.has_registers() {
+            text += &format!("#define @U@_BITS(a, b) a##{bits}##b\n");
+        }
+        if sweeps.has_registers() && !sweeps.all_have_registers() {
+            text += &format!("#define @U@_REGISTERS {}\n", u8::from(sweeps.is_wide(index)));
+        }
+        text += &sweeps.macros(index, &request.template());
+    }
+    request.template().fill(&text)
+}
+
+/// Placeholders of any sample type, by the macros of [`defined`].
+fn typed(request: &Request, sweeps: Option<&Sweeps>) -> Template {
+    let t = request.template().with("S", ANY).with("T", "\u{2}_T");
+    let max_gain = if request.gain { t.fill("8 * (int)sizeof(@T@) - 2") } else { "0".into() };
+    let unsigned = if request.samples[0].is_integer() { "@U@_BITS(uint, _t)" } else { "@U@_T" };
+    let wide = if sweeps.is_some_and(Sweeps::all_have_registers) { "@U@_WIDE" } else { "@U@_WIDE && @U@_REGISTERS" };
+    let [unsigned, wide] = [unsigned, wide].map(|text| t.fill(text));
+    t.with("SUM", "\u{2}_SUM")
+        .with("SIGNED", "\u{2}_SIGNED")
+        .with("UNSIGNED", unsigned)
+        .with("INDEX", "\u{2}_BITS(int, _t)")
+        .with("LANES", "\u{2}_BITS(\u{2}_LANES_, )")
+        .with("PICK", "\u{2}_BITS(_mm512_permutex2var_epi, )")
+        .with("WIDE_IF", wide)
+        .with("MAX_GAIN", max_gain)
+}
+
+/// Names that end in [`ANY`] as macros that add the sample type; without it in comments.
+fn macros_for_names(text: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | PREFIX | CAPITALS);
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(ANY) {
+        let start = rest[..at].rfind(|c| !is_word(c)).map_or(0, |i| i + 1);
+        out += &rest[..start];
+        let name = rest[start..at].trim_end_matches('_');
+        let in_comment = out.rfind("/*") > out.rfind("*/");
+        out += &match name.strip_prefix(PREFIX) {
+            _ if in_comment => name.to_owned(),
+            Some(public) => format!("{CAPITALS}_OF({})", public.trim_start_matches('_')),
+            None => format!("{CAPITALS}_({name})"),
+        };
+        rest = &rest[at + ANY.len_utf8()..];
+    }
+    out + rest
+}
+
+/// The kernels of files without sweeps.
+fn kernels(request: &Request) -> Result<String, EmitError> {
+    let mut kernels = Vec::new();
+    for &sample in request.samples {
+        kernels.extend(Passes::c(request, sample)?.kernels);
+    }
+    let mut described = std::collections::BTreeSet::new();
+    for param in kernels.iter_mut().flat_map(|kernel| &mut kernel.params) {
+        if !described.insert(param.name.clone()) {
+            param.doc.clear();
+        }
+    }
+    let kernels = super::prepared(kernels)?;
+    let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
+    let (mut text, names) = C.write_with(&kernels, &mut C.namer())?;
+    for name in &names {
+        let own = kernel_name(request, name);
+        text = text.replace(name, own.strip_prefix(&format!("{}_", request.prefix())).unwrap_or(name));
+    }
+    Ok(text)
+}
+
+/// The functions of a sample type.
+fn section(request: &Request, sweeps: Option<&Sweeps>) -> String {
+    let is_real = !request.samples[0].is_integer();
+    let t = typed(request, sweeps).with("P", "").with("DEVICE_DOC", "");
+    let t = docs(t.clone().with("SCRATCH_DOC", t.fill(SCRATCH_DOC)));
+    let (rounds, t) = rounds(t, is_real, sweeps.is_some_and(Sweeps::has_registers));
+    let prototypes = t.fill(PROTOTYPES);
+    let text = match sweeps {
+        Some(sweeps) => {
+            let [up, down] = LONE_VALUES[usize::from(!is_real)].map(|text| t.fill(text));
+            let lone = t.clone().with("LONE_UP", up).with("LONE_DOWN", down).fill(LONE);
+            let t = t.with("LONE", if request.doubles_lone_odd() { &lone } else { "" });
+            sweeps.transform(request, &t, &(rounds + &prototypes))
+        }
+        None => {
+            let call = |name: &str| t.fill(&format!("{name}_@S@(\n                "));
+            let t = t
+                .clone()
+                .with("EXPORT", "")
+                .with("STREAM", "")
+                .with("AFTER", "")
+                .with("GAIN", if request.gain { ", gain" } else { "" })
+                .with("GAIN_UNUSED", if request.gain { "" } else { "    (void)gain;\n" })
+                .with("EXTRA", margin(request.scheme).to_string())
+                .with("COPY", COPY)
+                .with("HF", call("rows_forward"))
+                .with("VF", call("columns_forward"))
+                .with("HI", call("rows_inverse"))
+                .with("VI", call("columns_inverse"))
+                .with("HC", ", evens, odds")
+                .with("VC", "")
+                .with("CONTEXT", ", evens, odds")
+                .with("CONTEXT_PARAM", t.fill(", @T@ *evens, @T@ *odds"))
+                .with("CONTEXT_COPY", "")
+                .with("CONTEXT_PARAM_COPY", "")
+                .with("CONTEXT_FORWARD", t.fill(ROWS))
+                .with("CONTEXT_INVERSE", t.fill(ROWS));
+            let t = t.clone().with("SCRATCH", t.fill(SCRATCH).trim());
+            let lone = request.lone_c(pointers(with_calls(t)), request.samples[0]);
+            rounds + &prototypes + "\n/* ---- Transforms ---- */\n\n" + &lone.fill(include_str!("transform.c.in"))
+        }
+    };
+    macros_for_names(&text)
 }

@@ -1,6 +1,7 @@
 //! `<wavelet>.cu`: kernels, and host functions that launch them.
 
 use super::c::{DEVICE_DOC, common, docs, periodic_check, pointers, prototypes, sample_type};
+use super::passes::with_calls;
 use super::{EmitError, Emitted, Passes, Request, privatised};
 use crate::back::{Cuda, Dialect, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
@@ -150,13 +151,12 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
             .with("CONTEXT_PARAM", ", cudaStream_t stream")
             .with("CONTEXT_PARAM_COPY", ", cudaStream_t stream")
             .with("ROUNDS_CHECK", "")
-            .with("SWEEP_FORWARD", "")
-            .with("SWEEP_INVERSE", "")
             .with("CONTEXT_FORWARD", "")
             .with("CONTEXT_INVERSE", "");
         let t = pointers(docs(t));
         let after = t.fill("\n            if (code != @U@_OK) return code;");
-        let t = t.clone().with("AFTER", after).with("SCRATCH", t.fill(SCRATCH.trim())).with("COPY", t.fill(COPY));
+        let t = with_calls(t.clone().with("AFTER", after));
+        let t = t.clone().with("SCRATCH", t.fill(SCRATCH.trim())).with("COPY", t.fill(COPY));
         out.push('\n');
         let lone = &names[per_sample * i + 4..per_sample * (i + 1)];
         out += &request.lone_launched(t, lone).fill(include_str!("transform.c.in"));

@@ -220,6 +220,25 @@ pub fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel
     kernels.into_iter().map(prepare).collect()
 }
 
+/// Start of a section's title, in C and in Rust.
+const SECTIONS: [&str; 2] = ["/* ---- ", "// ---- "];
+
+/// The file with the lines of its sections in the comment at its top.
+fn with_contents(text: &str) -> String {
+    let title = |line: &str| {
+        let title = SECTIONS.iter().find_map(|start| line.strip_prefix(start))?;
+        Some(title.split(" ----").next().unwrap_or_default().to_owned())
+    };
+    let Some((top, rest)) = text.split_once("\n */\n") else { return text.to_owned() };
+    let found: Vec<(usize, String)> =
+        text.lines().enumerate().filter_map(|(line, text)| Some((line, title(text)?))).collect();
+    // Lines count from 1, and these lines come before all sections.
+    let line =
+        |(at, title): &(usize, String)| format!("\n *     line {}: {}", at + 2 + found.len(), title.to_lowercase());
+    let contents: String = found.iter().map(line).collect();
+    format!("{top}\n * Contents:{contents}\n */\n{rest}")
+}
+
 /// Macro for the version, in headers.
 const VERSION: &str = "\
 /* Version of lifting that made this file: 10000 times the major one, 100 times the minor one, and the patch. */
@@ -243,7 +262,8 @@ const ARRAY: &str = include_str!("array.h.in");
 /// Levels and checks of shapes. `@PERIODIC@` is the border rule's check.
 pub const LEVELS: &str = include_str!("geometry.c.in");
 /// [`LEVELS`], and passes along one axis.
-const GEOMETRY: &str = concat!(include_str!("geometry.c.in"), "\n", include_str!("passes.c.in"));
+const GEOMETRY: &str =
+    concat!(include_str!("geometry.c.in"), "\n", include_str!("boxes.c.in"), "\n", include_str!("passes.c.in"));
 
 /// Types that header and source share. A program that includes both gets them from the header.
 pub fn shape(t: &Template) -> String {

@@ -5,6 +5,7 @@
 //! so that levels and passes share their text with the other files.
 
 use super::c::{FORWARD_DOC, INVERSE_DOC, SCRATCH_DOC, common, docs, periodic_check, sample_type};
+use super::passes::with_calls;
 use super::{EmitError, Emitted, Passes, Request, privatised};
 use crate::back::{C, Dialect, OpenCl, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
@@ -255,6 +256,7 @@ fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo
         .with("AFTER", t.fill("\n            if (code != @U@_OK) return code;"))
         .with("SCRATCH", t.fill(SCRATCH))
         .with("COPY", t.fill(COPY));
+    let t = with_calls(t);
     let listed: String = names.iter().map(|n| format!("    \"{n}\",\n")).collect();
     let mut out = t.fill("/* The kernels for @S@ samples. */\nstatic const char *source_@S@[] = {\n");
     out += &literals(&text);

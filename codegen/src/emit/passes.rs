@@ -1,7 +1,7 @@
 //! Pass kernels of a file, along rows and along columns. CUDA kernels have their schedule's usual shape, or else the
 //! first other one that holds the wavelet.
 
-use super::Request;
+use super::{Request, Template};
 use crate::ir::{Kernel, Scalar};
 use crate::schedule::rows::Margins;
 use crate::schedule::{Arithmetic, Options, ScheduleError, horizontal, rows, vertical};
@@ -10,6 +10,32 @@ use lifting_dsl::{Direction, Scheme};
 
 /// Shared memory that a block may declare, in bytes.
 const SHARED: i64 = crate::ir::valid::MAX_SHARED as i64;
+
+/// Placeholders of the calls of pass kernels.
+pub(super) fn with_calls(t: Template) -> Template {
+    let [analysis, synthesis] = CALLS.map(|text| t.fill(text));
+    t.with("LIFT_ANALYSIS", analysis).with("LIFT_SYNTHESIS", synthesis)
+}
+
+/// Calls of the pass kernels, for analysis and synthesis.
+const CALLS: [&str; 2] = [
+    "        if (axis == l->axes - 1) {
+            @HF@src + from, low + to, high + to, length, l->parity[axis], lines, src_pitch,
+                to_pitch, to_pitch, src_image, to_image, to_image, batch@GAIN@@HC@);@AFTER@
+        } else {
+            @VF@src + from, low + to, high + to, length, l->parity[axis], lines, src_pitch,
+                to_pitch, to_pitch, src_image, to_image, to_image, batch@GAIN@@VC@);@AFTER@
+        }
+",
+    "        if (axis == l->axes - 1) {
+            @HI@low + from_low, high + from_high, dst + to, length, l->parity[axis], lines,
+                low_pitch, high_pitch, dst_pitch, low_image, high_image, dst_image, batch@GAIN@@HC@);@AFTER@
+        } else {
+            @VI@low + from_low, high + from_high, dst + to, length, l->parity[axis], lines,
+                low_pitch, high_pitch, dst_pitch, low_image, high_image, dst_image, batch@GAIN@@VC@);@AFTER@
+        }
+",
+];
 
 /// The pass kernels of one sample type.
 #[derive(Clone, Debug, PartialEq)]

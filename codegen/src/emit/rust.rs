@@ -5,7 +5,7 @@
 
 use super::passes::margin;
 use super::private::spelled;
-use super::sweep::{Language, Sweeps};
+use super::sweep::Sweeps;
 use super::{EmitError, Passes, Request};
 use crate::back::rust;
 use lifting_dsl::Boundary;
@@ -60,7 +60,7 @@ fn apart(forward: &str, arrays: &str) -> String {
 /// If no sample type is given, or one is outside the wavelet's domain.
 pub fn rust(request: &Request) -> Result<String, EmitError> {
     request.check_cpu("Rust")?;
-    let sweeps = Sweeps::new(request, Language::Rust)?;
+    let sweeps = Sweeps::new(request)?;
     let mut out = request.opening(&super::sweep::schedule(
         sweeps.is_some(),
         &["For speed: rustc -O. Loops are compiled for SSE2, AVX2 and AVX-512; the best runs.", "Single-threaded."],

@@ -1,4 +1,4 @@
-//! Turns in AVX-512 registers, away from borders: the wavelet's part, shared by C and Rust.
+//! Turns in AVX-512 registers, away from borders: the wavelet's part in Rust.
 //!
 //! rewrite: "each step is a loop over a block of a row" → one loop over columns, a register at a time. Arriving rows
 //! are split and take all steps along the row. Each step lags a few lanes behind the samples it reads, and keeps what
@@ -6,25 +6,16 @@
 //! and written only for rows that stay in it; all others leave at once. Synthesis runs backwards.
 //!
 //! The steps are those of the sweep's kernels. This module adds only the spelling of arithmetic in an instruction set.
-//! Both languages use the same names.
 
 use crate::emit::{EmitError, prepared};
 use crate::ir::{BinOp, Expr, Kernel, Literal, LocalId, ParamId, Place, Scalar, Space, Stmt, UnOp};
 use crate::schedule::rows::{Row, Sweep};
 use std::collections::BTreeMap;
 
-/// The language that a loop is written in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::emit) enum Language {
-    C,
-    Rust,
-}
-
-/// Spelling of a sample type's registers: intrinsics in C, operators of a type `V` in Rust.
+/// Spelling of a sample type's registers: operators of a type `V`.
 #[derive(Clone, Copy)]
 pub(super) struct Set {
     scalar: Scalar,
-    language: Language,
     /// Samples per register.
     pub lanes: i32,
     /// The register type.
@@ -37,7 +28,7 @@ pub(super) struct Set {
 
 impl Set {
     /// `None` for types without arithmetic.
-    fn of(scalar: Scalar, language: Language) -> Option<Set> {
+    fn of(scalar: Scalar) -> Option<Set> {
         let (lanes, vector, arithmetic, bits) = match scalar {
             Scalar::F32 => (16, "__m512", "ps", "ps"),
             Scalar::F64 => (8, "__m512d", "pd", "pd"),
@@ -46,7 +37,7 @@ impl Set {
             Scalar::I64 => (8, "__m512i", "epi64", "si512"),
             _ => return None,
         };
-        Some(Set { scalar, language, lanes, vector, arithmetic, bits })
+        Some(Set { scalar, lanes, vector, arithmetic, bits })
     }
 
     /// Whether samples are integers.
@@ -54,52 +45,20 @@ impl Set {
         self.bits == "si512"
     }
 
-    /// A register filled with one number; C needs the literal's suffix.
-    fn all(self, number: String, suffix: &str) -> String {
-        match self.language {
-            Language::C => format!("_mm512_set1_{}({number}{suffix})", self.arithmetic),
-            Language::Rust => format!("V::all({number})"),
-        }
-    }
-
-    fn negated(self, a: String) -> String {
-        match self.language {
-            Language::Rust => format!("-{a}"),
-            Language::C if self.whole() => format!("_mm512_sub_{}(_mm512_setzero_si512(), {a})", self.arithmetic),
-            Language::C => {
-                let zero = self.all("-0.0".into(), if self.scalar == Scalar::F32 { "f" } else { "" });
-                format!("_mm512_xor_{}({a}, {zero})", self.bits)
-            }
-        }
-    }
-
     /// `None` for unsupported operations.
     fn operation(self, op: BinOp, a: String, b: String) -> Option<String> {
-        let (name, suffix, symbol) = match op {
-            BinOp::Add => ("add", self.arithmetic, "+"),
-            BinOp::Sub => ("sub", self.arithmetic, "-"),
-            BinOp::Mul => (if self.whole() { "mullo" } else { "mul" }, self.arithmetic, "*"),
-            BinOp::Shl => ("slli", self.arithmetic, "<<"),
-            BinOp::Shr => ("srai", self.arithmetic, ">>"),
-            BinOp::And if self.whole() => ("and", self.bits, "&"),
-            BinOp::Or if self.whole() => ("or", self.bits, "|"),
-            BinOp::Xor if self.whole() => ("xor", self.bits, "^"),
+        let symbol = match op {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::Shl => "<<",
+            BinOp::Shr => ">>",
+            BinOp::And if self.whole() => "&",
+            BinOp::Or if self.whole() => "|",
+            BinOp::Xor if self.whole() => "^",
             _ => return None,
         };
-        Some(match self.language {
-            Language::C => format!("_mm512_{name}_{suffix}({a}, {b})"),
-            Language::Rust => format!("{a} {symbol} {b}"),
-        })
-    }
-
-    /// Lane indices into two registers: consecutive lanes, evens then odds, and interleaved.
-    pub fn places(self) -> [Vec<i32>; 3] {
-        let n = self.lanes;
-        [
-            (0..2 * n).collect(),
-            (0..n).map(|i| 2 * i).chain((0..n).map(|i| 2 * i + 1)).collect(),
-            (0..2 * n).map(|i| i / 2 + i % 2 * n).collect(),
-        ]
+        Some(format!("{a} {symbol} {b}"))
     }
 }
 
@@ -148,8 +107,8 @@ impl Wide {
     ///
     /// # Errors
     /// If a kernel breaks the rules of the IR.
-    pub fn new(sweep: &Sweep, sample: Scalar, language: Language) -> Result<Option<Wide>, EmitError> {
-        let Some(set) = Set::of(sample, language) else { return Ok(None) };
+    pub fn new(sweep: &Sweep, sample: Scalar) -> Result<Option<Wide>, EmitError> {
+        let Some(set) = Set::of(sample) else { return Ok(None) };
         let Some((turn, rows)) = &sweep.turn else { return Ok(None) };
         let kernels: Vec<Kernel> = prepared(sweep.steps.iter().map(|step| step.kernel.clone()).chain([turn.clone()]))?
             .into_iter()
@@ -204,14 +163,14 @@ impl Text {
         let set = self.set;
         let scalar = set.scalar;
         Some(match e {
-            Expr::Lit(Literal::F32(x)) if x.is_finite() && scalar == Scalar::F32 => set.all(format!("{x:?}"), "f"),
-            Expr::Lit(Literal::F64(x)) if x.is_finite() && scalar == Scalar::F64 => set.all(format!("{x:?}"), ""),
+            Expr::Lit(Literal::F32(x)) if x.is_finite() && scalar == Scalar::F32 => format!("V::all({x:?})"),
+            Expr::Lit(Literal::F64(x)) if x.is_finite() && scalar == Scalar::F64 => format!("V::all({x:?})"),
             Expr::Lit(Literal::Int(v, of)) if *of == scalar && i32::try_from(*v).is_ok_and(|v| v > i32::MIN) => {
-                set.all(v.to_string(), "")
+                format!("V::all({v})")
             }
             Expr::Local(id) => names.get(id)?.clone(),
             Expr::Cast(to, e) if *to == scalar => self.expression(e, names)?,
-            Expr::Unary(UnOp::Neg, a) => set.negated(self.argument(a, names)?),
+            Expr::Unary(UnOp::Neg, a) => format!("-{}", self.argument(a, names)?),
             Expr::Binary(op @ (BinOp::Shl | BinOp::Shr), a, by) => {
                 let Expr::Lit(Literal::Int(by, _)) = **by else { return None };
                 set.operation(*op, self.argument(a, names)?, by.to_string())?
@@ -224,10 +183,10 @@ impl Text {
     /// An expression as an operand of another one.
     fn argument(&mut self, e: &Expr, names: &BTreeMap<LocalId, String>) -> Option<String> {
         let text = self.expression(e, names)?;
-        Some(match self.set.language {
-            _ if text.len() > 32 => self.set("part", Value::Text(text)),
-            Language::Rust if text.contains(' ') => format!("({text})"),
-            _ => text,
+        Some(match text.len() > 32 {
+            true => self.set("part", Value::Text(text)),
+            false if text.contains(' ') => format!("({text})"),
+            false => text,
         })
     }
 
@@ -362,7 +321,7 @@ mod tests {
             doubled_ends: false,
         };
         let sweep = Sweep::new(&scheme, options).expect("the sample type is of the domain");
-        Wide::new(&sweep, sample, Language::Rust).expect("kernels keep the rules")
+        Wide::new(&sweep, sample).expect("kernels keep the rules")
     }
 
     /// Each step lags as far as its reads require: the even sample to the right, twice.
@@ -389,14 +348,5 @@ mod tests {
         assert!(wide(Domain::Integer, steps(wide_sum), Scalar::I32).is_some());
         let far = testing::integer(Phase::Odd, Op::Sub, &[(0, 1), (40, 1)], 0, 1);
         assert!(wide(Domain::Integer, steps(far), Scalar::I16).is_none());
-    }
-
-    #[test]
-    fn places_of_lanes() {
-        let set = Set::of(Scalar::F64, Language::C).expect("it has arithmetic");
-        let [_, apart, in_turn] = set.places();
-        assert_eq!(apart, [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]);
-        assert_eq!(in_turn, [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]);
-        assert!(Set::of(Scalar::F16, Language::C).is_none());
     }
 }

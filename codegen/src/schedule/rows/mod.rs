@@ -18,6 +18,7 @@ mod sweep;
 mod vertical;
 
 pub use horizontal::{Margins, horizontal, in_place};
+pub(crate) use sweep::BLOCK_BYTES;
 pub use sweep::{Row, Sweep, SweepStep};
 pub use vertical::vertical;
 

@@ -20,7 +20,7 @@ use lifting_dsl::{Direction, IntegerStep, Op, Phase, RoundingMode, Scheme, Step}
 use std::collections::BTreeMap;
 
 /// Bytes of one phase of a row that are lifted at a time.
-const BLOCK_BYTES: usize = 1024;
+pub(crate) const BLOCK_BYTES: usize = 1024;
 
 /// Maximum rows of a loop over a whole turn.
 const MAX_ROWS: usize = 32;
