@@ -1,4 +1,4 @@
-//! Van der Laan's passes in several block shapes, of which the fastest on a device is measured.
+//! Van der Laan's passes in several block shapes; tables have the fastest on a device.
 //!
 //! The kernels are those of [`horizontal`] and [`vertical`]. A thread of a slab may have several columns; the paper's
 //! thread has two samples of 16 bits, neighbours in one word, where ours are a slab's threads apart. Slabs may be cut

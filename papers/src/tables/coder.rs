@@ -30,7 +30,7 @@ pub fn bits(pictures: &[PathBuf], coding: Coding) -> Outcome<f64> {
 }
 
 /// Checks that a file is a picture.
-pub fn check(path: &PathBuf) -> Outcome {
+pub fn check(path: &Path) -> Outcome {
     let read = media::read(path, None).and_then(|read| picture(read, &mut Vec::new()));
     read.map(drop).map_err(|failure| failure.at(input_name(path)))
 }

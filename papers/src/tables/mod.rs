@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Outcome {
     let wanted: Vec<Table> =
         all.into_iter().filter(|t| args.tables.is_empty() || args.tables.iter().any(|id| id == t.id)).collect();
     // Reports a bad picture or path once, before anything is measured.
-    args.pictures.iter().try_for_each(coder::check)?;
+    args.pictures.iter().try_for_each(|path| coder::check(path))?;
     let runner = runner(args)?;
     let mut report = Report::new(runner.as_ref().map(|runner| runner.device()));
     if let Some(path) = &args.json {

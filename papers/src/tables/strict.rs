@@ -72,9 +72,10 @@ fn blocks(image: &Image, colour: bool) -> Outcome<Vec<Block>> {
     let mut planes: Vec<Vec<i32>> = (0..components).map(component).collect();
     if colour && components >= 3 {
         // Reversible colour transform, T.800 G.2.
-        for i in 0..height * width {
-            let [r, g, b] = [0, 1, 2].map(|c| planes[c][i]);
-            [planes[0][i], planes[1][i], planes[2][i]] = [(r + 2 * g + b) >> 2, b - g, r - g];
+        let [red, green, blue] = &mut planes[..3] else { unreachable!("there are three components") };
+        for ((red, green), blue) in red.iter_mut().zip(green).zip(blue) {
+            let (r, g, b) = (*red, *green, *blue);
+            (*red, *green, *blue) = ((r + 2 * g + b) >> 2, b - g, r - g);
         }
     }
     let scheme = catalogue::find("legall53").map_err(input)?;

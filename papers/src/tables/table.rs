@@ -69,7 +69,7 @@ pub struct Table {
 /// Bandwidth of a device, in 10⁹ bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bandwidth {
-    /// Of a measured copy.
+    /// A measured copy's.
     Measured(f64),
     /// By its data sheet.
     Theoretical(f64),

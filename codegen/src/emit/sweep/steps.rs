@@ -18,7 +18,7 @@ pub(super) struct Arithmetic {
     pub parts: Vec<[String; 3]>,
     /// The target's new value; `op` is a sign that differs between analysis and synthesis.
     pub value: String,
-    /// That sign, if there is one.
+    /// The sign, if there is one.
     pub sign: Option<char>,
     /// Whether all values have the sample type, so that the step has a form in registers.
     pub is_narrow: bool,
@@ -221,7 +221,7 @@ impl Text {
         if level < least { format!("({text})") } else { text }
     }
 
-    /// As an operand of the samples' type.
+    /// Operand of the samples' type.
     fn signed(self, speller: &mut Speller, least: Level) -> String {
         let name = speller.type_of(self.of, false);
         match self.wraps {
@@ -231,7 +231,7 @@ impl Text {
         }
     }
 
-    /// As an operand of the unsigned type.
+    /// Operand of the unsigned type.
     fn wrapped(self, speller: &mut Speller, least: Level) -> String {
         let name = speller.type_of(self.of, true);
         match self.wraps {

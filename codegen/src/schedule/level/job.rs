@@ -39,7 +39,8 @@ pub struct Job {
     /// Images or volumes.
     pub batch: i32,
     /// Rows of images, each directly below the one before (`height` rows of each array), as in a grid of tiles; images
-    /// of a row are a stride apart. 1: no grid. See [`LaunchSchedule::takes_grids`](crate::schedule::LaunchSchedule::takes_grids).
+    /// of a row are a stride apart. 1: no grid, which most schedules require
+    /// ([`takes_grids`](crate::schedule::LaunchSchedule::takes_grids)).
     pub grid_rows: i32,
     /// The third axis of a volume.
     pub planes: Option<Planes>,
