@@ -81,5 +81,5 @@ fn coders_code_pictures() {
 fn unknown_tables_are_reported() {
     let bench = Bench::new();
     bench.run("kucis-9").fails(2, "unknown table `kucis-9`");
-    bench.run("kucis-1 --device cpu").fails(2, "measures on CUDA devices only");
+    bench.run("kucis-1 --device cpu").fails(2, "measures on GPUs only");
 }

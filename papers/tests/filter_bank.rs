@@ -3,8 +3,6 @@
 //! and the extension are those of the scheme.
 
 use crate::testing::{compiled, full, types};
-use lifting_codegen::ir::Scalar;
-use lifting_codegen::ir::print;
 use lifting_codegen::schedule::{Along, AxisSchedule, Options, Sides};
 use lifting_dsl::float::Float;
 use lifting_dsl::geometry::{Geometry, Layout};
@@ -140,15 +138,4 @@ fn the_catalogue_is_filtered_or_refused_by_name() {
         }
     }
     assert!(ran.iter().all(|&n| n >= 20), "{ran:?}");
-}
-
-/// A snapshot for review.
-#[test]
-fn text() {
-    let [_, _, cdf97] = crate::testing::wavelets();
-    let schedule = &SHAPES[0];
-    let (sample, boundary) = (Scalar::F32, Boundary::WholeSymmetric);
-    let options = Options::new(sample, boundary, Direction::Forward);
-    let kernel = schedule.kernel(&cdf97, options, Sides::both(sample), Along::Row).expect("it fits");
-    insta::assert_snapshot!("convolution", print::kernel(&kernel));
 }

@@ -4,6 +4,7 @@ mod command;
 #[path = "../../liftc/tests/common/mod.rs"]
 mod common;
 mod filter_bank;
+mod kernels;
 #[path = "../../codegen/tests/lines.rs"]
 mod lines;
 mod pages;

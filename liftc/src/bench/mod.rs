@@ -10,7 +10,7 @@ mod copies;
 mod cpu;
 pub mod cuda;
 pub mod data;
-mod opencl;
+pub mod opencl;
 mod plot;
 pub mod report;
 mod stats;

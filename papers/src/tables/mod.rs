@@ -2,13 +2,14 @@
 //!
 //! `table` defines tables; `laan`, `kucis`, `enfedaque`, `coder` (with `strict`), `paco` and `others` hold those of the
 //! papers. A
-//! transform in a row is a case of `liftc bench`, and is measured and verified in the same way. `predict` predicts
-//! times without a device, and `report` writes results.
+//! transform in a row is a case of `liftc bench`, and is measured and verified in the same way. `measure` runs rows on
+//! a device, `predict` predicts times without one, and `report` writes results.
 
 mod coder;
 mod enfedaque;
 mod kucis;
 mod laan;
+mod measure;
 mod others;
 mod paco;
 mod predict;
@@ -17,17 +18,16 @@ mod strict;
 mod table;
 
 use clap::Parser;
-use liftc::bench::cuda::Runner;
-use liftc::bench::{Case, Runner as _};
 use liftc::cli::{DeviceArg, device};
 use liftc::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use liftc::figure;
 use liftc::output::{check_distinct, print, why, write_file};
-use lifting::{Device, Schedule};
-use report::{Found, Report, Tuning};
+use lifting::Device;
+use measure::Runner;
+use report::{Found, Report};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use table::{Table, Tuned, Usage, What};
+use table::{Table, What};
 
 /// All tables, in the order of the papers; tables of coders use these pictures.
 fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
@@ -49,7 +49,7 @@ pub struct Args {
     /// Only list the tables
     #[arg(long)]
     list: bool,
-    /// Device: best, cuda, or cuda:N for device number N
+    /// Device: best, cuda, or cuda:N for device number N; opencl or opencl:N measures transforms only
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
     device: DeviceArg,
     /// Number of timings; the median is reported
@@ -122,11 +122,11 @@ pub fn run(args: &Args) -> Outcome {
                 (_, What::Counted { case, levels, of }) => predict::thousands(case, *levels, *of).map(Found::Derived),
                 (Some(runner), what @ What::Transform(tuned)) => {
                     let key = format!("{:?}", tuned.cases);
-                    let measured = || measure(runner, what, args.repeats.into());
+                    let measured = || runner.measure(what, args.repeats.into());
                     let found = known.get(&key).cloned().map_or_else(measured, Ok);
                     found.inspect(|found| drop(known.insert(key, found.clone())))
                 }
-                (Some(runner), what) => measure(runner, what, args.repeats.into()),
+                (Some(runner), what) => runner.measure(what, args.repeats.into()),
                 (None, what) => Ok(predict::predict(what)),
             };
             found.unwrap_or_else(|failure: Failure| {
@@ -157,12 +157,11 @@ pub fn run(args: &Args) -> Outcome {
     }
 }
 
-/// CUDA device for the measurement. Without one, prints a note if none was requested.
+/// Device for the measurement. Without one, prints a note if none was requested.
 fn runner(args: &Args) -> Outcome<Option<Runner>> {
     let device = match args.device {
-        DeviceArg::Cpu | DeviceArg::OpenCl(_) => {
-            return Err(usage("`papers` measures on CUDA devices only").help("omit --device"));
-        }
+        DeviceArg::Cpu => return Err(usage("`papers` measures on GPUs only").help("omit --device")),
+        DeviceArg::OpenCl(ordinal) => Device::opencl(ordinal).map_err(input)?,
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal).map_err(input)?,
         DeviceArg::Best => match Device::cuda(0) {
             Ok(device) => device,
@@ -175,59 +174,7 @@ fn runner(args: &Args) -> Outcome<Option<Runner>> {
             }
         },
     };
-    match device {
-        Device::Cuda(device) => Runner::new(&device).map(Some),
-        _ => Ok(None),
-    }
-}
-
-/// Timings of a block shape when shapes are compared.
-const TRIALS: usize = 3;
-
-/// The case in the fastest block shape that holds it.
-fn fastest<'a>(runner: &Runner, tuned: &'a Tuned) -> Outcome<(&'a Case, Option<Tuning>)> {
-    if tuned.cases.len() == 1 {
-        return Ok((tuned.first(), None));
-    }
-    let times = runner.compare(&tuned.cases, TRIALS)?;
-    let of = times.iter().filter(|time| time.is_ok()).count();
-    let known = times.iter().zip(&tuned.cases).filter_map(|(time, case)| Some((time.as_ref().ok()?, case)));
-    let Some((_, case)) = known.min_by(|a, b| a.0.total_cmp(b.0)) else {
-        return Err(times.into_iter().find_map(Result::err).unwrap_or_else(|| input("no block shape was measured")));
-    };
-    let fastest = match (case.blocks, case.schedule) {
-        (Some(blocks), _) => blocks.to_string(),
-        (None, Schedule::Axis(schedule)) => schedule.about().to_owned(),
-        (None, schedule) => schedule.name().to_owned(),
-    };
-    Ok((case, Some(Tuning { of, fastest })))
-}
-
-fn measure(runner: &mut Runner, what: &What, repeats: usize) -> Outcome<Found> {
-    match what {
-        What::Transform(tuned) => {
-            let (case, tuning) = fastest(runner, tuned)?;
-            let rows = runner.measure(case, repeats)?;
-            let row = rows.into_iter().next().ok_or_else(|| input("nothing was measured"))?;
-            let times = Box::new([row.times().clone(), row.copies().clone()]);
-            Ok(Found::Measured { times, schedules: row.schedules().to_vec(), tuning })
-        }
-        What::Transfer(transfer) => {
-            let [times, copies] = runner.transfer(*transfer, repeats)?;
-            Ok(Found::measured(times, copies, Vec::new()))
-        }
-        What::Coder(coder) => coder.measure(runner, repeats),
-        What::Used { case, of } => {
-            let [registers, occupancy] = runner.usage(case)?;
-            Ok(Found::Derived(if *of == Usage::Registers { registers } else { occupancy }))
-        }
-        What::Copy(case) => {
-            let rows = runner.measure(case, repeats)?;
-            let copies = rows.first().ok_or_else(|| input("nothing was measured"))?.copies().clone();
-            Ok(Found::measured(copies.clone(), copies, Vec::new()))
-        }
-        What::Derived(_) | What::Counted { .. } | What::Coded { .. } => Err(input("this row is not measured")),
-    }
+    Runner::new(&device).map(Some)
 }
 
 #[cfg(test)]
