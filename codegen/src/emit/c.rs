@@ -237,16 +237,16 @@ const COPY: &str =
     "        for (int64_t r = 0; r < rows; ++r) memcpy(target + r * to_pitch, source + r * from_pitch, bytes);\n";
 
 /// Inclusion of the file in itself.
-const INCLUSION: &str = "\
+pub(super) const INCLUSION: &str = "\
 /* ---- Sample types ----
    The rest of this file is compiled once for each sample type: the file includes itself. If it has another name, say so:
-   -D@U@_FILE='\"name.c\"'. */
-#ifndef @U@_FILE
-#define @U@_FILE \"@FILE@.c\"
+   -D@M@_FILE='\"name.c\"'. */
+#ifndef @M@_FILE
+#define @M@_FILE \"@FILE@\"
 #endif
 #ifdef __has_include
-#if !__has_include(@U@_FILE)
-#error \"this file includes itself: name it @FILE@.c, or define @U@_FILE as its name in double quotes\"
+#if !__has_include(@M@_FILE)
+#error \"this file includes itself: name it @FILE@, or define @M@_FILE as its name in double quotes\"
 #endif
 #endif
 ";
@@ -305,7 +305,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let defined = |index: usize| defined(request, sweeps.as_ref(), index);
     let section = section(request, sweeps.as_ref());
     if is_shared {
-        out += &t.clone().with("FILE", request.file_name()).fill(INCLUSION);
+        out += &t.clone().with("M", t.upper()).with("FILE", format!("{}.c", request.file_name())).fill(INCLUSION);
         for index in 0..request.samples.len() {
             out += &t.fill(&(defined(index) + "#include @U@_FILE\n"));
         }
@@ -323,7 +323,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
 }
 
 /// Stands for the name of a sample type that macros give.
-const ANY: char = '\u{3}';
+pub(super) const ANY: char = '\u{3}';
 
 /// The definitions of a sample type.
 fn defined(request: &Request, sweeps: Option<&Sweeps>, index: usize) -> String {
@@ -369,8 +369,8 @@ fn typed(request: &Request, sweeps: Option<&Sweeps>) -> Template {
         .with("MAX_GAIN", max_gain)
 }
 
-/// Names that end in [`ANY`] as macros that add the sample type; without it in comments.
-fn macros_for_names(text: &str) -> String {
+/// Names that end in [`ANY`] as macros that add the sample type; without it in comments. `prefix` begins the macros.
+pub(super) fn macros_for_names(text: &str, prefix: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | PREFIX | CAPITALS);
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(ANY) {
@@ -380,8 +380,8 @@ fn macros_for_names(text: &str) -> String {
         let in_comment = out.rfind("/*") > out.rfind("*/");
         out += &match name.strip_prefix(PREFIX) {
             _ if in_comment => name.to_owned(),
-            Some(public) => format!("{CAPITALS}_OF({})", public.trim_start_matches('_')),
-            None => format!("{CAPITALS}_({name})"),
+            Some(public) => format!("{prefix}_OF({})", public.trim_start_matches('_')),
+            None => format!("{prefix}_({name})"),
         };
         rest = &rest[at + ANY.len_utf8()..];
     }
@@ -452,5 +452,5 @@ fn section(request: &Request, sweeps: Option<&Sweeps>) -> String {
             rounds + &prototypes + "\n/* ---- Transforms ---- */\n\n" + &lone.fill(include_str!("transform.c.in"))
         }
     };
-    macros_for_names(&text)
+    macros_for_names(&text, &CAPITALS.to_string())
 }

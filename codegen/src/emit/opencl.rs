@@ -4,12 +4,17 @@
 //! those of the C and CUDA files. A place in an array is a buffer and an offset; the file packs both into one number,
 //! so that levels and passes share their text with the other files.
 
-use super::c::{FORWARD_DOC, INVERSE_DOC, SCRATCH_DOC, common, docs, periodic_check, sample_type};
+use super::c::{
+    ANY, FORWARD_DOC, INCLUSION, INVERSE_DOC, SCRATCH_DOC, common, docs, macros_for_names, periodic_check, sample_type,
+};
 use super::passes::with_calls;
+use super::private::CAPITALS;
 use super::{EmitError, Emitted, Passes, Request, privatised};
 use crate::back::{C, Dialect, OpenCl, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Kernel, ParamKind, Scalar};
+use lifting_dsl::c_identifier;
+use std::collections::BTreeSet;
 
 /// OpenCL's return codes beyond the common ones, and their messages.
 const CODES: &str = "\
@@ -185,18 +190,52 @@ fn literals(text: &str) -> String {
 pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
     request.check()?;
     let t = request.template();
-    let (mut body, mut replaced) = (String::new(), Vec::new());
+    let (mut parts, mut replaced, mut described) = (Vec::new(), Vec::new(), BTreeSet::new());
     for sample in request.samples {
         let passes = Passes::cuda(request, *sample)?;
         replaced.extend(passes.replaced);
-        let kernels = super::prepared(passes.kernels.into_iter().chain(request.lone_kernels(*sample)?))?;
+        let mut kernels: Vec<Kernel> = passes.kernels.into_iter().chain(request.lone_kernels(*sample)?).collect();
+        // Parameters are described once.
+        for param in kernels.iter_mut().flat_map(|kernel| &mut kernel.params) {
+            if !described.insert(param.name.clone()) {
+                param.doc.clear();
+            }
+        }
+        let kernels = super::prepared(kernels)?;
         let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
-        body.push('\n');
-        body += &transform(request, *sample, &kernels)?;
+        parts.push(Part::new(request, *sample, &kernels)?);
+    }
+    let is_shared = parts.len() > 1 && parts.iter().all(|part| part.host == parts[0].host);
+    let same_launches = parts.iter().all(|part| part.launchers == parts[0].launchers);
+    let mut body = String::new();
+    if is_shared {
+        let m = format!("{CAPITALS}_CL");
+        body += &t.clone().with("M", &*m).with("FILE", format!("{}.opencl.c", request.file_name())).fill(INCLUSION);
+        for (part, sample) in parts.iter().zip(request.samples) {
+            let (name, of) = (sample.name(), sample_type(*sample));
+            let launchers = if same_launches { String::new() } else { part.launchers.replace(ANY, name) + "\n" };
+            body += &format!("\n{}\n{launchers}#define {m}_T {of}\n", part.sources);
+            body += &t.fill(&format!(
+                "#define {m}_(name) @W@_cl_##name##_{name}\n#define {m}_OF(name) @W@_##name##_{name}\n"
+            ));
+            body += &format!("#include {m}_FILE\n");
+        }
+        let launchers = if same_launches { format!("{}\n", parts[0].launchers) } else { String::new() };
+        let host = macros_for_names(&(launchers + &parts[0].host), &m);
+        body += &format!("\n#else\n\n/* ---- Functions of a sample type ---- */\n\n{host}\n");
+        body += &format!("#undef {m}_T\n#undef {m}_\n#undef {m}_OF\n#endif\n");
+    } else {
+        for (part, sample) in parts.iter().zip(request.samples) {
+            let host = part.host.replace(ANY, sample.name()).replace(T, sample_type(*sample));
+            body += &format!("\n{}\n{}\n{host}", part.sources, part.launchers.replace(ANY, sample.name()));
+        }
     }
     let mut schedule = vec!["Schedules: horizontal and vertical, both in shared memory; OpenCL C 1.2.".to_string()];
     schedule.extend(replaced.iter().cloned());
     let mut out = request.opening(&schedule);
+    if is_shared {
+        out += &format!("#ifndef {T}\n");
+    }
     out += "#ifndef CL_TARGET_OPENCL_VERSION\n#define CL_TARGET_OPENCL_VERSION 120\n#endif\n";
     out += "#ifdef __APPLE__\n#include <OpenCL/cl.h>\n#else\n#include <CL/cl.h>\n#endif\n";
     out += &format!("#include \"{}.h\"\n\n", request.file_name());
@@ -210,23 +249,64 @@ pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
         .with("PERIODIC", t.fill(periodic_check(request.boundary)))
         .with("FORMAT", t.fill(request.format_check()))
         .fill(super::GEOMETRY);
-    Ok(Emitted { text: privatised(request, "cl", &[], &(out + &body)), replaced })
+    let text = out + "\n" + &body;
+    Ok(Emitted { text: super::with_contents(&privatised(request, "cl", &[], &text)), replaced })
 }
 
+/// Sample type of host functions: a macro in files of several types.
+const T: &str = "\u{2}_CL_T";
+
 /// The part of one sample type.
-fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, EmitError> {
-    let dialect: &dyn Dialect = &OpenCl::PORTABLE;
-    let (text, names) = dialect.write_with(kernels, &mut dialect.namer())?;
-    let text = format!("{}\n{text}", dialect.prelude(kernels));
+struct Part {
+    /// Kernels as strings.
+    sources: String,
+    /// Functions that launch the kernels.
+    launchers: String,
+    /// Other host functions; names end in [`ANY`] and samples are [`T`].
+    host: String,
+}
+
+impl Part {
+    fn new(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo)]) -> Result<Part, EmitError> {
+        let dialect: &dyn Dialect = &OpenCl::PORTABLE;
+        let (text, names) = dialect.write_with(kernels, &mut dialect.namer())?;
+        let text = format!("{}\n{text}", dialect.prelude(kernels));
+        let listed: String = names.iter().map(|n| format!("    \"{n}\",\n")).collect();
+        let (s, count) = (sample.name(), names.len());
+        let sources = format!(
+            "/* The kernels for {s} samples. */\nstatic const char *source_{s}[] = {{\n{}}};\n\n\
+             static const char *const names_{s}[{count}] = {{\n{listed}}};\n",
+            literals(&text)
+        );
+        // Functions are named after kernels, without wavelet and sample type.
+        let own = format!("{}_", c_identifier(request.scheme.name()));
+        let plain = |name: &String| {
+            let name = name.strip_prefix(&own).unwrap_or(name);
+            format!("{}_{ANY}", name.strip_suffix(&format!("_{s}")).unwrap_or(name))
+        };
+        let names: Vec<String> = names.iter().map(plain).collect();
+        let launchers = kernels.iter().zip(&names).enumerate();
+        let launchers = launchers.map(|(i, (kernel, name))| launcher(*kernel, name, i)).collect::<Vec<_>>().join("\n");
+        let launchers = request.template().fill(&launchers);
+        Ok(Part { sources, launchers, host: host(request, sample, &names) })
+    }
+}
+
+/// The host functions of a sample type.
+fn host(request: &Request, sample: Scalar, names: &[String]) -> String {
     let call = |i: usize| format!("const int code = launch_{}(\n                ", names[i]);
-    let config = match sample {
-        Scalar::F64 => Some("CL_DEVICE_DOUBLE_FP_CONFIG"),
-        Scalar::F32 | Scalar::F16 | Scalar::Bf16 => Some("CL_DEVICE_SINGLE_FP_CONFIG"),
-        _ => None,
-    };
-    let rounds = config.map(|config| format!("    if (!rounds(device, {config})) return @U@_INEXACT;\n"));
-    let t = common(request, sample)
-        .with("KERNELS", kernels.len().to_string())
+    let config = "sizeof(@T@) == 8 ? CL_DEVICE_DOUBLE_FP_CONFIG : CL_DEVICE_SINGLE_FP_CONFIG";
+    let rounds = format!("    if (!rounds(device, {config})) return @U@_INEXACT;\n");
+    let rounds = if sample.is_integer() { "" } else { &rounds };
+    let max_gain = if request.gain { format!("8 * (int)sizeof({T}) - 2") } else { "0".into() };
+    let t = request
+        .template()
+        .with("S", ANY)
+        .with("T", T)
+        .with("MAX_GAIN", max_gain)
+        .with("GAIN", if request.gain { ", gain" } else { "" })
+        .with("GAIN_UNUSED", if request.gain { "" } else { "    (void)gain;\n" })
+        .with("KERNELS", names.len().to_string())
         .with("P", "opencl_")
         .with("DEVICE_DOC", DEVICE_DOC)
         .with("SCRATCH_DOC", SCRATCH_DOC)
@@ -252,23 +332,13 @@ fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo
     let t = docs(t.clone())
         .with("FORWARD_HEAD", forward)
         .with("INVERSE_HEAD", inverse)
-        .with("ROUNDS", t.fill(&rounds.unwrap_or_default()))
+        .with("ROUNDS", t.fill(rounds))
         .with("AFTER", t.fill("\n            if (code != @U@_OK) return code;"))
         .with("SCRATCH", t.fill(SCRATCH))
         .with("COPY", t.fill(COPY));
     let t = with_calls(t);
-    let listed: String = names.iter().map(|n| format!("    \"{n}\",\n")).collect();
-    let mut out = t.fill("/* The kernels for @S@ samples. */\nstatic const char *source_@S@[] = {\n");
-    out += &literals(&text);
-    out += &t.fill("};\n\nstatic const char *const names_@S@[@KERNELS@] = {\n");
-    out += &listed;
-    out += "};\n\n";
+    let mut out = String::new();
     out += &t.fill(include_str!("opencl_sample.c.in"));
-    for (i, name) in names.iter().enumerate() {
-        out.push('\n');
-        out += &launcher(kernels[i], name, i);
-    }
     out.push('\n');
-    out += &request.lone_launched(t, &names[4..]).fill(include_str!("transform.c.in"));
-    Ok(out)
+    out + &request.lone_launched(t, &names[4..]).fill(include_str!("transform.c.in"))
 }

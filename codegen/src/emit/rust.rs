@@ -25,35 +25,6 @@ const PERIODIC: [&str; 3] = [
 ",
 ];
 
-const SWEEP_SAMPLES: &str = "    if sweeps(shape) {
-        return Ok(samples + sweep_samples::<@T@>(shape));
-    }
-";
-
-/// A sweep in place, by way of a copy.
-fn in_place(forward: &str) -> String {
-    format!(
-        "    if sweeps(shape) {{
-        let (copy, scratch) = scratch.split_at_mut(data.len());
-        copy.copy_from_slice(data);
-        sweep(shape, {forward}, copy, data, scratch);
-        return Ok(());
-    }}
-"
-    )
-}
-
-/// A sweep from one array to another.
-fn apart(forward: &str, arrays: &str) -> String {
-    format!(
-        "    if sweeps(shape) {{
-        sweep(shape, {forward}, {arrays}, scratch);
-        return Ok(());
-    }}
-"
-    )
-}
-
 /// The Rust file: a module with a pair of functions per sample type.
 ///
 /// # Errors
@@ -77,9 +48,15 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
     let mut helpers = BTreeSet::new();
     let mut transforms = String::new();
     if let Some(sweeps) = &sweeps {
-        transforms += &sweeps.rust_opening(&request.template(), request.boundary, &mut helpers);
+        transforms += &sweeps.rust_opening(request, &mut helpers);
     }
     for (index, &sample) in request.samples.iter().enumerate() {
+        let t = request.template().with("T", sample.name());
+        if let Some(sweeps) = &sweeps {
+            transforms += &sweeps.rust_loops(request, index, &mut helpers)?;
+            transforms += &t.fill(include_str!("functions.rs.in"));
+            continue;
+        }
         let kernels = Passes::c(request, sample)?.kernels;
         let names = ["analyse_rows", "analyse_columns", "synthesise_rows", "synthesise_columns"];
         for ((kernel, info), name) in super::prepared(kernels)?.iter().zip(names) {
@@ -87,25 +64,12 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
             let name = format!("{name}_{}", sample.name());
             transforms += &rust::write_kernel((kernel, info), &name, &mut helpers)?;
         }
-        if let Some(sweeps) = &sweeps {
-            transforms += &sweeps.rust_loops(request, index, &mut helpers)?;
-        }
         transforms.push('\n');
-        let t = request
-            .template()
-            .with("T", sample.name())
+        let t = t
             .with("EXTRA", margin(request.scheme).to_string())
             .with("MAX_GAIN", request.max_gain(sample).to_string())
             .with("GAIN", if request.gain { "                        gain,\n" } else { "" })
             .with("GAIN_NAME", if request.gain { "gain" } else { "_gain" });
-        let swept = |text: &str| if sweeps.is_some() { t.fill(text) } else { String::new() };
-        let t = t
-            .clone()
-            .with("SWEEP_SAMPLES", swept(SWEEP_SAMPLES))
-            .with("SWEEP_FORWARD", swept(&in_place("true")))
-            .with("SWEEP_INVERSE", swept(&in_place("false")))
-            .with("SWEEP_FORWARD_TO", swept(&apart("true", "signal, bands")))
-            .with("SWEEP_INVERSE_TO", swept(&apart("false", "bands, signal")));
         transforms += &request.lone_rust(t, sample).fill(include_str!("transform.rs.in"));
     }
     for helper in helpers {

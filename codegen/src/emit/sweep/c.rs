@@ -11,12 +11,6 @@ use lifting_dsl::{Boundary, Phase};
 const WAYS: [(&str, usize); 2] = [("forward", 0), ("inverse", 1)];
 
 impl Sweeps {
-    /// The most samples that a step reads; at least 1.
-    fn reads(&self) -> usize {
-        let steps = self.all().flat_map(|sweep| &sweep.steps);
-        steps.map(|step| step.offsets.len()).max().unwrap_or(0).max(1)
-    }
-
     /// Parts that the file has once.
     pub(in crate::emit) fn opening(&self, t: &Template, boundary: Boundary) -> String {
         let lanes = if self.forms.is_some() { t.fill(LANES) } else { String::new() };

@@ -114,6 +114,12 @@ impl Sweeps {
         self.uses[way][index].1
     }
 
+    /// The most samples that a step reads; at least 1.
+    fn reads(&self) -> usize {
+        let steps = self.all().flat_map(|sweep| &sweep.steps);
+        steps.map(|step| step.offsets.len()).max().unwrap_or(0).max(1)
+    }
+
     /// All sweeps.
     fn all(&self) -> impl Iterator<Item = &Sweep> {
         self.ways.iter().flatten()

@@ -14,19 +14,22 @@ const WAYS: [(&str, bool); 2] = [("analyse", true), ("synthesise", false)];
 
 impl Sweeps {
     /// Parts that the file has once.
-    pub(in crate::emit) fn rust_opening(
-        &self,
-        t: &Template,
-        boundary: Boundary,
-        helpers: &mut BTreeSet<Helper>,
-    ) -> String {
+    pub(in crate::emit) fn rust_opening(&self, request: &Request, helpers: &mut BTreeSet<Helper>) -> String {
+        let (t, boundary) = (request.template(), request.boundary);
         if boundary == Boundary::WholeSymmetric {
             helpers.insert(Helper::Mirror);
         }
         let most = |of: fn(&Sweep) -> i32| self.all().map(of).max().unwrap_or(0).to_string();
         let [forward, inverse] = &self.ways[0];
+        let when = |is: bool, text: &'static str| if is { text } else { "" };
         let t = t
-            .clone()
+            .with("GAIN_FUNCTIONS", when(request.gain, GAIN_FUNCTIONS))
+            .with("LONE_FUNCTIONS", when(request.doubles_lone_odd(), LONE_FUNCTIONS))
+            .with("LONE", when(request.doubles_lone_odd(), LONE))
+            .with("COPY_ROW", if request.gain { COPY_WITH_GAIN } else { COPY })
+            .with("GIVE_ROWS", when(request.gain, GIVE_ROWS))
+            .with("MAX_GAIN", if request.gain { "8 * size_of::<T>() as u32 - 2" } else { "0" })
+            .with("READS", self.reads().to_string())
             .with("PAIRS", forward.pairs.to_string())
             .with("RING", most(|sweep| sweep.ring))
             .with("MARGIN", most(|sweep| sweep.margin))
@@ -37,7 +40,10 @@ impl Sweeps {
         let widest = self.wide.iter().flatten().flatten().map(|wide| wide.rows.len()).max();
         let places =
             WIDE_PLACES.into_iter().fold(t, |t, (place, text)| t.with(place, if widest.is_some() { text } else { "" }));
-        let mut text = places.fill(&[include_str!("../sweep_rows.rs.in"), include_str!("../sweep.rs.in")].join("\n"));
+        let mut text = places.fill(
+            &[include_str!("../sweep_rows.rs.in"), "\n", include_str!("../sweep.rs.in"), include_str!("../axes.rs.in")]
+                .concat(),
+        );
         if let Some(rows) = widest {
             text += &format!(
                 "\n/// The most rows of the ring that a turn uses.\n#[cfg(target_arch = \"x86_64\")]\n\
@@ -78,6 +84,74 @@ impl Sweeps {
         let constant = if any { wide_constant(wide.as_ref(), sample) } else { String::new() };
         Ok(kernels + "\n" + &loops(request, request.samples[index], ways, &constant))
     }
+}
+
+/// Functions of `Sample` for passes along columns.
+const GAIN_FUNCTIONS: &str = "
+    /// The sample with bits of headroom.
+    fn up(self, gain: i32) -> Self;
+
+    /// The sample without them, rounded.
+    fn down(self, gain: i32) -> Self;
+";
+/// Functions of `Sample` for lines of one sample.
+const LONE_FUNCTIONS: &str = "
+    /// A line of one sample at an odd position, in the high band.
+    fn doubled(self, gain: i32) -> Self;
+
+    /// That line in the signal.
+    fn halved(self, gain: i32) -> Self;
+";
+const LONE: &str = "            if level.size[axis] == 1 && level.parity[axis] == 1 {
+                // A line of one sample at an odd position (JPEG 2000, T.800 F.4.6, F.3.6).
+                each(data, &strides, &level.size, &mut |x: T| match forward {
+                    true => x.doubled(gain),
+                    false => x.halved(gain),
+                });
+                continue;
+            }
+";
+const COPY: &str = "                target.copy_from_slice(source);
+";
+const COPY_WITH_GAIN: &str = "                target.copy_from_slice(source);
+                if self.forward && self.gain > 0 {
+                    target.iter_mut().for_each(|x| *x = x.up(self.gain));
+                }
+";
+const GIVE_ROWS: &str = "        if !self.forward && self.gain > 0 {
+            for p in 0..2 {
+                for k in (0..l.down[p]).filter(|&k| there(p, k)) {
+                    let row = to + self.at(false, p, k);
+                    for x in &mut self.to[row..][..count] {
+                        *x = x.down(self.gain);
+                    }
+                }
+            }
+        }
+";
+
+/// The implementations of these functions.
+fn gain_functions(request: &Request, sample: Scalar) -> String {
+    let [up, down] = match sample {
+        Scalar::I16 => ["(i32::from(self) << gain) as i16", "((i32::from(self) + (1 << gain >> 1)) >> gain) as i16"],
+        _ => ["self << gain", "self.wrapping_add(1 << gain >> 1) >> gain"],
+    };
+    let [doubled, halved] = match sample.is_integer() {
+        true => ["self.wrapping_shl(gain as u32 + 1)", "(self >> 1).wrapping_add(1 << gain >> 1) >> gain"],
+        false => ["self * 2.0", "self / 2.0"],
+    };
+    let gain = if sample.is_integer() { "gain" } else { "_gain" };
+    let function = |name: &str, gain: &str, value: &str| {
+        format!("\n    #[inline(always)]\n    fn {name}(self, {gain}: i32) -> Self {{\n        {value}\n    }}\n")
+    };
+    let mut text = String::new();
+    if request.gain {
+        text += &(function("up", "gain", up) + &function("down", "gain", down));
+    }
+    if request.doubles_lone_odd() {
+        text += &(function("doubled", gain, doubled) + &function("halved", gain, halved));
+    }
+    text
 }
 
 /// The sweep's placeholders, and what AVX-512 turns put there.
@@ -413,9 +487,10 @@ fn loops(request: &Request, sample: Scalar, ways: &[Sweep; 2], constant: &str) -
 
     #[inline(always)]
     fn turn<'a>({forward}: bool, {row}: impl FnMut(usize, i32) -> &'a mut [{s}], {n}: i32) {turn}
-}}
+{}}}
 ",
-        ways[0].block.max(ways[1].block)
+        ways[0].block.max(ways[1].block),
+        gain_functions(request, sample)
     )
 }
 
