@@ -8,6 +8,7 @@ use super::{EmitError, Passes, Request, kernel_name, privatised};
 use crate::back::{C, CLike, Dialect, FLOAT_PRELUDE, PRELUDE, RESTRICT};
 use crate::ir::Scalar;
 use lifting_dsl::Boundary;
+use std::collections::BTreeSet;
 
 /// The C type of samples.
 pub fn sample_type(s: Scalar) -> &'static str {
@@ -287,6 +288,21 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
         .map(|text| constructors.fill(text));
     out += &format!("#ifndef {}_H\n{}#endif\n", t.upper(), own.join("\n"));
     out += &t.fill(EXPORTED_TEXT);
+    let title = "/* ---- Rows and columns ---- */\n\n";
+    let (mut helpers, mut shared) = (String::new(), String::new());
+    if sweeps.is_none() {
+        let of_all = kernels(request, request.samples)?;
+        let one = match request.samples {
+            &[a, b] => united([&kernels(request, &[a])?[1], &kernels(request, &[b])?[1]], [a, b]),
+            _ => None,
+        };
+        let [functions, all] = of_all;
+        helpers = format!("\n{RESTRICT}{functions}");
+        match one {
+            Some(one) => shared = format!("{title}{one}\n"),
+            None => helpers += &format!("{title}{all}"),
+        }
+    }
     out += "\n/* ---- Shapes, levels and axes ---- */\n\n";
     let periodic = t.fill(periodic_check(request.boundary));
     let geometry = match &sweeps {
@@ -299,11 +315,11 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
             out += "\n/* ---- Instruction sets, threads and memory ---- */\n\n";
             out += &sweeps.opening(&t, request.boundary);
         }
-        None => out += &format!("\n/* ---- Rows and columns ---- */\n\n{RESTRICT}{}", kernels(request)?),
+        None => out += &helpers,
     }
     let end = "\n#ifdef __cplusplus\n}\n#endif\n";
     let defined = |index: usize| defined(request, sweeps.as_ref(), index);
-    let section = section(request, sweeps.as_ref());
+    let section = macros_for_names(&shared, &CAPITALS.to_string()) + &section(request, sweeps.as_ref());
     if is_shared {
         out += &t.clone().with("M", t.upper()).with("FILE", format!("{}.c", request.file_name())).fill(INCLUSION);
         for index in 0..request.samples.len() {
@@ -331,6 +347,9 @@ fn defined(request: &Request, sweeps: Option<&Sweeps>, index: usize) -> String {
     let (name, bits) = (sample.name(), 8 * sample.bytes());
     let mut text = format!("\n/* {name} */\n#define @U@_T {}\n", sample_type(sample));
     text += &format!("#define @U@_(name) @W@_c_##name##_{name}\n#define @U@_OF(name) @W@_##name##_{name}\n");
+    if sweeps.is_none() && request.samples.len() == 2 {
+        text += &format!("#define @U@_OR(a, b) {}\n", ["a", "b"][index]);
+    }
     if let Some(sweeps) = sweeps {
         let [sum, signed] = match sample {
             Scalar::I64 => ["uint64_t", "int64_t"],
@@ -388,13 +407,14 @@ pub(super) fn macros_for_names(text: &str, prefix: &str) -> String {
     out + rest
 }
 
-/// The kernels of files without sweeps.
-fn kernels(request: &Request) -> Result<String, EmitError> {
+/// Text of the kernels of files without sweeps: helper functions, and the kernels.
+fn kernels(request: &Request, samples: &[Scalar]) -> Result<[String; 2], EmitError> {
     let mut kernels = Vec::new();
-    for &sample in request.samples {
+    for &sample in samples {
         kernels.extend(Passes::c(request, sample)?.kernels);
     }
-    let mut described = std::collections::BTreeSet::new();
+    // Parameters are described once.
+    let mut described = BTreeSet::new();
     for param in kernels.iter_mut().flat_map(|kernel| &mut kernel.params) {
         if !described.insert(param.name.clone()) {
             param.doc.clear();
@@ -407,7 +427,60 @@ fn kernels(request: &Request) -> Result<String, EmitError> {
         let own = kernel_name(request, name);
         text = text.replace(name, own.strip_prefix(&format!("{}_", request.prefix())).unwrap_or(name));
     }
-    Ok(text)
+    let first = kernels[0].0.docs.first().map_or(String::new(), |doc| format!("// {doc}\n"));
+    let (helpers, rest) = text.split_at(text.find(&first).unwrap_or(0));
+    Ok([helpers.to_owned(), rest.to_owned()])
+}
+
+/// The kernels of two sample types as one text, if they differ only in types, names and numbers. `OR(a, b)` is a number
+/// of the first type or of the second.
+fn united(texts: [&str; 2], samples: [Scalar; 2]) -> Option<String> {
+    let [one, other] = texts.map(words);
+    if one.len() != other.len() {
+        return None;
+    }
+    let suffix = samples.map(|sample| format!("_{}", sample.name()));
+    let types = samples.map(sample_type);
+    let mut out = String::new();
+    for (a, b) in one.into_iter().zip(other) {
+        let names = [a.strip_suffix(&suffix[0]), b.strip_suffix(&suffix[1])];
+        out += &match names {
+            // Longer names break lines elsewhere.
+            _ if a == b || a.trim().is_empty() && b.trim().is_empty() => a.to_owned(),
+            _ if [a, b] == types => format!("{CAPITALS}_T"),
+            [Some(a), Some(b)] if a == b => format!("{a}_{ANY}"),
+            _ if [a, b].iter().all(|word| word.starts_with(|c: char| c.is_ascii_digit())) => {
+                format!("{CAPITALS}_OR({a}, {b})")
+            }
+            _ => return None,
+        };
+    }
+    Some(out)
+}
+
+/// Words of C text, and what is between them: white space, and other characters. A number is a word, with its point and exponent.
+fn words(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let (mut end, mut last) = (first.len_utf8(), first);
+        if first.is_whitespace() {
+            end = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+        } else if first.is_ascii_alphanumeric() || first == '_' {
+            let is_number = first.is_ascii_digit();
+            for c in rest.chars().skip(1) {
+                let signs = is_number && last == 'e' && matches!(c, '+' | '-');
+                if !(c.is_ascii_alphanumeric() || c == '_' || is_number && c == '.' || signs) {
+                    break;
+                }
+                (end, last) = (end + 1, c);
+            }
+        }
+        let (word, after) = rest.split_at(end);
+        out.push(word);
+        rest = after;
+    }
+    out
 }
 
 /// The functions of a sample type.
