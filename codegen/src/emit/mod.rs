@@ -233,8 +233,10 @@ fn with_contents(text: &str) -> String {
     let found: Vec<(usize, String)> =
         text.lines().enumerate().filter_map(|(line, text)| Some((line, title(text)?))).collect();
     // Lines count from 1, and these lines come before all sections.
-    let line =
-        |(at, title): &(usize, String)| format!("\n *     line {}: {}", at + 2 + found.len(), title.to_lowercase());
+    let line = |(at, title): &(usize, String)| {
+        let (first, rest) = title.split_at(title.chars().next().map_or(0, char::len_utf8));
+        format!("\n *     line {}: {}{rest}", at + 2 + found.len(), first.to_lowercase())
+    };
     let contents: String = found.iter().map(line).collect();
     format!("{top}\n * Contents:{contents}\n */\n{rest}")
 }
