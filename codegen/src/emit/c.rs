@@ -458,7 +458,8 @@ fn united(texts: [&str; 2], samples: [Scalar; 2]) -> Option<String> {
     Some(out)
 }
 
-/// Words of C text, and what is between them: white space, and other characters. A number is a word, with its point and exponent.
+/// Words of C text, and what is between them: white space, and other characters. A number is a word, with its point and
+/// exponent.
 fn words(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = text;
