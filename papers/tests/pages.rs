@@ -46,17 +46,21 @@ fn wrapped(text: &str) -> String {
 /// Opening words of the sentence on block shapes.
 const SHAPES: &str = "Fastest of ";
 
-/// The most frequent of the fastest block shapes, by number of shapes compared; empty without any.
+/// The most frequent of the fastest block shapes, by number of shapes compared; empty without any. Older measurements
+/// lack the name of the shape.
 fn shapes(rows: &[Value]) -> String {
     let mut fastest: BTreeMap<u64, BTreeMap<&str, usize>> = BTreeMap::new();
     for tuning in rows.iter().map(|row| &row["tuning"]).filter(|tuning| !tuning.is_null()) {
         let of = tuning["of"].as_u64().expect("a number of shapes");
-        *fastest.entry(of).or_default().entry(text(tuning, "fastest")).or_default() += 1;
+        *fastest.entry(of).or_default().entry(tuning["fastest"].as_str().unwrap_or_default()).or_default() += 1;
     }
     let sentence = |(of, names): (&u64, &BTreeMap<&str, usize>)| {
         let rows: usize = names.values().sum();
         let (name, times) = names.iter().max_by_key(|(_, times)| **times).expect("a shape was the fastest");
-        format!("{SHAPES}{of} block shapes in {rows} rows; most often ({times}) *{name}*.")
+        match name.is_empty() {
+            true => format!("{SHAPES}{of} block shapes in {rows} rows."),
+            false => format!("{SHAPES}{of} block shapes in {rows} rows; most often ({times}) `{name}`."),
+        }
     };
     fastest.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
