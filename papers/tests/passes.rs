@@ -44,7 +44,9 @@ pub fn check_rows(
 /// The schedules of papers and baselines: lines of all lengths, of several slices, and of several windows.
 #[test]
 fn passes_equal_the_oracle() {
-    for schedule in passes().into_iter().flat_map(|(_, shapes)| shapes) {
+    // The first and the last shape of each method; tests of plans run all.
+    let ends = |shapes: Vec<&'static dyn AxisSchedule>| [shapes[0], shapes[shapes.len() - 1]];
+    for schedule in passes().into_iter().flat_map(|(_, shapes)| ends(shapes)) {
         // Schedules that transpose run along rows for both axes.
         let alongs = if schedule.transposes() { &[Along::Row][..] } else { &[Along::Row, Along::Column] };
         for &along in alongs {
