@@ -30,7 +30,7 @@ impl Image {
     }
 
     /// Offset subtracted from samples to centre them on 0.
-    pub(crate) fn shift(&self) -> i32 {
+    pub fn shift(&self) -> i32 {
         shift(self.bits, self.signed)
     }
 

@@ -76,7 +76,7 @@ mod weights;
 mod window;
 
 pub use codec::{Codec, CodecBuilder, Target};
-pub use colour::Colour;
+pub use colour::{Colour, reversible};
 pub use decode::{Decoder, PacketInfo, Picture, decode};
 pub use device::{DeviceDecoder, DeviceEncoder};
 pub use error::CodecError;

@@ -162,6 +162,14 @@ def check_shape(shape, axes):
             raise LiftingError(f"data of shape {tuple(shape)} has no samples along axis {axis}: at least 1 is required")
 
 
+def check_batch(shape, biort, qshift, dims, what):
+    """Raises an error unless these banks transform the last axes of such a batch; ``what`` names its kind."""
+    if not 1 <= dims <= min(len(shape), 3):
+        raise LiftingError(f"invalid dims={dims}: this {what} allows 1 to {min(len(shape), 3)}")
+    check_banks(biort, qshift, dims)
+    check_shape(shape, range(len(shape) - dims, len(shape)))
+
+
 def _factor(key, dims):
     """Factor of a band after the last axis, for which `Arrays.pack` preserves energy."""
     return 2.0 ** ((1 - dims) / 2) if len(key) == dims and any(key) else 1.0

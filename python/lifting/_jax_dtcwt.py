@@ -3,7 +3,7 @@
 import jax
 
 from ._dtcwt_banks import Biort, QShift, joined
-from ._dtcwt_levels import Arrays, Pyramid, analysis, check_banks, check_level, check_shape, pyramid_parts, synthesis
+from ._dtcwt_levels import Arrays, Pyramid, analysis, check_batch, check_level, pyramid_parts, synthesis
 from ._lifting import LiftingError
 
 _TYPES = ("float32", "float64")
@@ -42,10 +42,7 @@ def _planned(x, biort, qshift, dims):
     x = jax.numpy.asarray(x)
     if x.dtype.name not in _TYPES:
         raise LiftingError(f"unsupported sample type {x.dtype}: choose {' or '.join(_TYPES)}")
-    if not 1 <= dims <= min(x.ndim, 3):
-        raise LiftingError(f"invalid dims={dims}: this array allows 1 to {min(x.ndim, 3)}")
-    check_banks(biort, qshift, dims)
-    check_shape(x.shape, range(x.ndim - dims, x.ndim))
+    check_batch(x.shape, biort, qshift, dims, "array")
     return x
 
 

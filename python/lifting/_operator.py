@@ -222,15 +222,15 @@ def _split(data, shape, along):
         real, imaginary = (_split(part, shape, along) for part in (data.real, data.imag))
         return {key: real[key] + 1j * imaginary[key] for key in real}
     if _is_native(along):
+        keys = _dwt._letters(tuple(axis for axis, *_ in along))
         if not data.size:
-            return {key: np.zeros(shape, data.dtype) for key in _dwt._letters(tuple(axis for axis, *_ in along))}
+            return {key: np.zeros(shape, data.dtype) for key in keys}
         level = _prepared(shape, along, data.dtype, True)
         # The part that synthesis cuts off.
         whole = np.zeros(level.restored_shape, data.dtype)
         whole[tuple(map(slice, data.shape))] = data
         out = np.empty(level.extended, data.dtype)
         level.inverse_adjoint(whole, out)
-        keys = _dwt._letters(tuple(axis for axis, *_ in along))
         return {key: out[window] for key, window in zip(keys, level.windows, strict=True)}
     (axis, _, _), *others = along
     partial = list(data.shape)

@@ -6,7 +6,7 @@ import functools
 import torch
 
 from ._dtcwt_banks import Biort, QShift, joined
-from ._dtcwt_levels import Arrays, Pyramid, analysis, check_banks, check_level, check_shape, pyramid_parts, synthesis
+from ._dtcwt_levels import Arrays, Pyramid, analysis, check_batch, check_level, pyramid_parts, synthesis
 from ._lifting import LiftingError
 
 #: Complex types of sub-bands by the type of samples.
@@ -66,10 +66,7 @@ def _planned(x, biort, qshift, dims):
         raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
     if x.dtype not in _TYPES:
         raise LiftingError(f"unsupported sample type {x.dtype}: choose {' or '.join(map(str, _TYPES))}")
-    if not 1 <= dims <= min(x.ndim, 3):
-        raise LiftingError(f"invalid dims={dims}: this tensor allows 1 to {min(x.ndim, 3)}")
-    check_banks(biort, qshift, dims)
-    check_shape(x.shape, range(x.ndim - dims, x.ndim))
+    check_batch(x.shape, biort, qshift, dims, "tensor")
 
 
 def dtcwt(

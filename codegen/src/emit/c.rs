@@ -197,7 +197,8 @@ const ROWS: &str = "    @T@ *const evens = (@T@ *)(void *)((char *)scratch + box
 /// Lines of one sample at an odd position, in files that sweep.
 const LONE: &str = "        /* JPEG 2000 doubles a line of one sample at an odd position (T.800 F.4.6, F.3.6). */
         for (int32_t line = 0; length == 1 && parity == 1 && line < lines; ++line) {
-            @T@ *const one = start + line * (along ? pitch : 1), *const half = bands[1] + line * (along ? band_pitch[1] : 1);
+            @T@ *const one = start + line * (along ? pitch : 1);
+            @T@ *const half = bands[1] + line * (along ? band_pitch[1] : 1);
             if (s->forward) {
                 *half = @LONE_UP@;
             } else {
@@ -240,8 +241,8 @@ const COPY: &str =
 /// Inclusion of the file in itself.
 pub(super) const INCLUSION: &str = "\
 /* ---- Sample types ----
-   The rest of this file is compiled once for each sample type: the file includes itself. If it has another name, say so:
-   -D@M@_FILE='\"name.c\"'. */
+   The rest of this file is compiled once for each sample type: the file includes itself. If it has another name, define
+   it: -D@M@_FILE='\"name.c\"'. */
 #ifndef @M@_FILE
 #define @M@_FILE \"@FILE@\"
 #endif

@@ -12,7 +12,7 @@ use super::{TimedOperation, sets, with_sample};
 use crate::failure::{Failure, Outcome, input};
 use lifting::cuda::cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, sys};
 use lifting::cuda::cudarc::nvrtc::Ptx;
-use lifting::cuda::{self, CudaDevice, Transform};
+use lifting::cuda::{self, CudaDevice, CudaPlan, CudaWorkspace, Transform};
 use lifting::{Device, Sample};
 use lifting_codec::{CodecBuilder, Decoder, Image};
 use lifting_codegen::back::{Cuda, Dialect};
@@ -249,21 +249,17 @@ fn compare<T: Sample>(runner: &Runner, cases: &[Case], repeats: usize) -> Outcom
     let count = sets(2 * bytes, 3 * bytes, free / 2).ok_or_else(|| input("out of memory on the device"))?;
     let mut arrays = Arrays::allocate(stream, count, [bytes; 2]).map_err(&failed)?;
     arrays.fill(stream, data::random::<T>(samples, super::case::Rows::GAPLESS).as_bytes()).map_err(&failed)?;
+    // Synthesis takes the data for coefficients.
     let at = arrays.addresses(stream);
+    let is_inverse = cases[0].ways.first().is_some_and(|way| *way == TimedOperation::Inverse);
+    let given = |at: Addresses| if is_inverse { Addresses { coefficients: at.data, ..at } } else { at };
+    let at: Vec<Addresses> = at.into_iter().map(given).collect();
     let time = |case: &Case| {
         let plan = case.plan::<T>(&Device::Cuda(device.clone()))?;
         let on_device = plan.cuda().map_err(input)?;
         let mut workspace = on_device.workspace(stream).map_err(input)?;
-        let is_forward = case.ways.first().is_none_or(|way| *way == TimedOperation::Forward);
-        let transform = if is_forward { Transform::Forward } else { Transform::Inverse { level: 0 } };
-        let mut chain = Chain::new(device).map_err(&failed)?;
-        for at in &at {
-            let [source, target] = if is_forward { [at.data, at.coefficients] } else { [at.data, at.back] };
-            // SAFETY: the arrays have the plan's sizes and outlive the chain; nothing else uses them while it runs.
-            let part = unsafe { on_device.graph(transform, stream, source, target, &mut workspace) };
-            chain.add_graph(part.map_err(input)?.handle()).map_err(&failed)?;
-        }
-        let chain = chain.finish(stream).map_err(&failed)?;
+        let transform = if is_inverse { Transform::Inverse { level: 0 } } else { Transform::Forward };
+        let chain = chained(runner, on_device, transform, (&at, 1), &mut workspace)?;
         let replays = replays(stream, &[&chain]).map_err(&failed)?[0];
         let times = (0..repeats).map(|_| chain.time(stream, replays).map_err(&failed)).collect::<Outcome<Vec<_>>>()?;
         Ok(Spread::of(times).median)
@@ -306,24 +302,11 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     let rounds = CHAIN.div_ceil(count);
     let replayed = cannot("make a graph");
     let mut chain = |transform: Transform| {
-        let mut chain = Chain::new(device).map_err(&replayed)?;
-        let mut parts = Vec::new();
-        for at in &at {
-            let (source, target) = match transform {
-                Transform::Forward | Transform::InverseAdjoint => (at.data, at.coefficients),
-                _ => (at.coefficients, at.back),
-            };
-            let workspace = match (transform, &mut of_adjoints) {
-                (Transform::Adjoint | Transform::InverseAdjoint, Some(workspace)) => workspace,
-                _ => &mut workspace,
-            };
-            // SAFETY: the arrays have the plan's sizes and outlive the chain; nothing else uses them while it runs.
-            parts.push(unsafe { on_device.graph(transform, stream, source, target, workspace) }.map_err(input)?);
-        }
-        for part in (0..rounds).flat_map(|_| &parts) {
-            chain.add_graph(part.handle()).map_err(&replayed)?;
-        }
-        chain.finish(stream).map_err(&replayed)
+        let workspace = match (transform, &mut of_adjoints) {
+            (Transform::Adjoint | Transform::InverseAdjoint, Some(workspace)) => workspace,
+            _ => &mut workspace,
+        };
+        chained(runner, on_device, transform, (&at, rounds), workspace)
     };
     let forward = chain(Transform::Forward)?;
     let inverse = chain(Transform::Inverse { level: 0 })?;
@@ -381,6 +364,31 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     let replays = replays(stream, &chains).map_err(&failed)?;
     let times = in_turns(repeats, &replays, |which, replays| chains[which].time(stream, replays).map_err(&failed))?;
     Ok(Measurement::all(case, times, (count, pair), plan.recipe(), on_device.workspace_bytes(), &verified))
+}
+
+/// Graph of a transform on each of these arrays in turn, some rounds of them.
+fn chained<T: Sample>(
+    Runner { device, stream, .. }: &Runner,
+    plan: &CudaPlan<T>,
+    transform: Transform,
+    (at, rounds): (&[Addresses], usize),
+    workspace: &mut CudaWorkspace,
+) -> Outcome<Chain> {
+    let replayed = cannot("make a graph");
+    let mut chain = Chain::new(device).map_err(&replayed)?;
+    let mut parts = Vec::new();
+    for at in at {
+        let (source, target) = match transform {
+            Transform::Forward | Transform::InverseAdjoint => (at.data, at.coefficients),
+            _ => (at.coefficients, at.back),
+        };
+        // SAFETY: the arrays have the plan's sizes and outlive the chain; nothing else uses them while it runs.
+        parts.push(unsafe { plan.graph(transform, stream, source, target, workspace) }.map_err(input)?);
+    }
+    for part in (0..rounds).flat_map(|_| &parts) {
+        chain.add_graph(part.handle()).map_err(&replayed)?;
+    }
+    chain.finish(stream).map_err(&replayed)
 }
 
 /// Replays of each chain between two events, for at least [`SHORTEST`].

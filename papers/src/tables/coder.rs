@@ -10,6 +10,8 @@ use lifting::catalogue;
 use lifting_codec::block::{CONTEXTS, Counts, Passes};
 use lifting_codec::tables::{MAX_TABLES, Tables};
 use lifting_codec::{Codec, Image};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 /// Side of a codeblock, and its number of lanes: a lane has two columns.
@@ -22,11 +24,19 @@ const TURNS: usize = 8;
 /// Contexts of significance in all passes, of signs, and of refinement. See [`Context`](lifting_codec::block::Context).
 const KINDS: [std::ops::Range<usize>; 3] = [0..27, 27..32, 32..CONTEXTS];
 
+/// Bits per sample of pictures that were coded.
+pub type Known = HashMap<(PathBuf, Coding), f64>;
+
 /// Bits per sample, averaged over pictures.
-pub fn bits(pictures: &[PathBuf], coding: Coding) -> Outcome<f64> {
-    let of = |path: &PathBuf| of(path, coding).map_err(|failure| failure.at(input_name(path)));
-    let bits = pictures.iter().map(of).collect::<Outcome<Vec<f64>>>()?;
-    Ok(bits.iter().sum::<f64>() / bits.len() as f64)
+pub fn bits(pictures: &[PathBuf], coding: Coding, known: &mut Known) -> Outcome<f64> {
+    let mut sum = 0.0;
+    for path in pictures {
+        sum += match known.entry((path.clone(), coding)) {
+            Entry::Occupied(bits) => *bits.get(),
+            Entry::Vacant(bits) => *bits.insert(of(path, coding).map_err(|failure| failure.at(input_name(path)))?),
+        };
+    }
+    Ok(sum / pictures.len() as f64)
 }
 
 /// Checks that a file is a picture.

@@ -1,8 +1,8 @@
 //! Measurement of rows on a device: CUDA, or OpenCL for transforms only.
 
 use super::report::{Found, Tuning};
-use super::table::{Tuned, Usage, What};
-use liftc::bench::report::DeviceInfo;
+use super::table::{Usage, What};
+use liftc::bench::report::{DeviceInfo, Measurement};
 use liftc::bench::{Case, Runner as _, cuda, opencl};
 use liftc::failure::{Outcome, input};
 use lifting::Device;
@@ -37,8 +37,8 @@ impl Runner {
     /// Measures a row; the result is empty for rows that only CUDA measures.
     pub fn measure(&mut self, what: &What, repeats: usize) -> Outcome<Found> {
         match (self, what) {
-            (runner, What::Transform(tuned)) => {
-                let (case, tuning) = runner.fastest(tuned)?;
+            (runner, What::Transform(cases)) => {
+                let (case, tuning) = runner.fastest(cases)?;
                 let row = runner.first(case, repeats)?;
                 let times = Box::new([row.times().clone(), row.copies().clone()]);
                 Ok(Found::Measured { times, schedules: row.schedules().to_vec(), tuning })
@@ -62,7 +62,7 @@ impl Runner {
     }
 
     /// Times of a case's first direction.
-    fn first(&mut self, case: &Case, repeats: usize) -> Outcome<liftc::bench::report::Measurement> {
+    fn first(&mut self, case: &Case, repeats: usize) -> Outcome<Measurement> {
         let rows = match self {
             Runner::Cuda(runner) => runner.measure(case, repeats),
             Runner::OpenCl(runner) => runner.measure(case, repeats),
@@ -71,16 +71,16 @@ impl Runner {
     }
 
     /// The case in the fastest block shape that holds it.
-    fn fastest<'a>(&mut self, tuned: &'a Tuned) -> Outcome<(&'a Case, Option<Tuning>)> {
-        if tuned.cases.len() == 1 {
-            return Ok((tuned.first(), None));
+    fn fastest<'a>(&mut self, cases: &'a [Case]) -> Outcome<(&'a Case, Option<Tuning>)> {
+        if let [only] = cases {
+            return Ok((only, None));
         }
         let times: Vec<Outcome<f64>> = match self {
-            Runner::Cuda(runner) => runner.compare(&tuned.cases, TRIALS)?,
-            Runner::OpenCl(_) => tuned.cases.iter().map(|case| Ok(self.first(case, TRIALS)?.times().median)).collect(),
+            Runner::Cuda(runner) => runner.compare(cases, TRIALS)?,
+            Runner::OpenCl(_) => cases.iter().map(|case| Ok(self.first(case, TRIALS)?.times().median)).collect(),
         };
         let of = times.iter().filter(|time| time.is_ok()).count();
-        let known = times.iter().zip(&tuned.cases).filter_map(|(time, case)| Some((time.as_ref().ok()?, case)));
+        let known = times.iter().zip(cases).filter_map(|(time, case)| Some((time.as_ref().ok()?, case)));
         let Some((_, case)) = known.min_by(|a, b| a.0.total_cmp(b.0)) else {
             return Err(times.into_iter().find_map(Result::err).unwrap_or_else(|| input("no shape was measured")));
         };

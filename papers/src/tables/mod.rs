@@ -102,8 +102,9 @@ pub fn run(args: &Args) -> Outcome {
     }
     let mut failures = Vec::new();
     let mut runner = runner;
-    // Transforms that several tables list are measured once.
+    // Transforms and pictures that several rows have are measured and coded once.
     let mut known: HashMap<String, Found> = HashMap::new();
+    let mut coded = coder::Known::new();
     for (i, table) in wanted.iter().enumerate() {
         let say = |text: &str| {
             if !args.quiet {
@@ -118,10 +119,10 @@ pub fn run(args: &Args) -> Outcome {
             let found = match (&mut runner, &row.what) {
                 (_, What::Derived(number)) => Ok(Found::Derived(*number)),
                 (_, What::Coded { pictures, .. }) if pictures.is_empty() => Ok(Found::Predicted(None)),
-                (_, What::Coded { pictures, coding }) => coder::bits(pictures, *coding).map(Found::Derived),
+                (_, What::Coded { pictures, coding }) => coder::bits(pictures, *coding, &mut coded).map(Found::Derived),
                 (_, What::Counted { case, levels, of }) => predict::thousands(case, *levels, *of).map(Found::Derived),
-                (Some(runner), what @ What::Transform(tuned)) => {
-                    let key = format!("{:?}", tuned.cases);
+                (Some(runner), what @ What::Transform(cases)) => {
+                    let key = format!("{cases:?}");
                     let measured = || runner.measure(what, args.repeats.into());
                     let found = known.get(&key).cloned().map_or_else(measured, Ok);
                     found.inspect(|found| drop(known.insert(key, found.clone())))

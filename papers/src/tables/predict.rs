@@ -17,8 +17,8 @@ const SMALL: usize = 1 << 16;
 
 /// Predicted time of a row in copies; `None` for rows that are not transforms.
 pub fn predict(what: &What) -> Found {
-    let What::Transform(tuned) = what else { return Found::Predicted(None) };
-    let case = tuned.first();
+    let What::Transform(cases) = what else { return Found::Predicted(None) };
+    let case = &cases[0];
     Found::Predicted(with_sample!(case.sample, planned(case)).ok().flatten())
 }
 

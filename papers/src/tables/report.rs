@@ -96,7 +96,7 @@ struct Conclusion {
 fn size(row: &Row) -> [usize; 2] {
     let of = |case: &Case| [case.samples(), 2 * row.stored.map_or(case.bytes(), |bytes| bytes * case.samples())];
     match &row.what {
-        What::Transform(tuned) => of(tuned.first()),
+        What::Transform(cases) => of(&cases[0]),
         What::Copy(case) => of(case),
         What::Transfer(transfer) => [transfer.bytes, 2 * transfer.bytes],
         What::Coder(coder) => coder.size(),

@@ -7,7 +7,7 @@
 
 use liftc::failure::{Outcome, input};
 use lifting::{Device, Plan, catalogue};
-use lifting_codec::Image;
+use lifting_codec::{Image, reversible};
 use std::collections::HashMap;
 
 /// Side of a code block.
@@ -67,15 +67,13 @@ pub fn bits(image: &Image, colour: bool) -> Outcome<f64> {
 /// Code blocks of all components' bands.
 fn blocks(image: &Image, colour: bool) -> Outcome<Vec<Block>> {
     let (height, width, components) = (image.height, image.width, image.components);
-    let shift = if image.signed { 0 } else { 1 << (image.bits - 1) };
+    let shift = image.shift();
     let component = |c: usize| image.samples.iter().skip(c).step_by(components).map(|&x| x - shift).collect();
     let mut planes: Vec<Vec<i32>> = (0..components).map(component).collect();
     if colour && components >= 3 {
-        // Reversible colour transform, T.800 G.2.
         let [red, green, blue] = &mut planes[..3] else { unreachable!("there are three components") };
         for ((red, green), blue) in red.iter_mut().zip(green).zip(blue) {
-            let (r, g, b) = (*red, *green, *blue);
-            (*red, *green, *blue) = ((r + 2 * g + b) >> 2, b - g, r - g);
+            [*red, *green, *blue] = reversible([*red, *green, *blue]);
         }
     }
     let scheme = catalogue::find("legall53").map_err(input)?;

@@ -33,7 +33,7 @@ pub struct Coder {
 }
 
 /// A lossless coding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coding {
     /// JPEG 2000, by OpenJPEG.
     Jpeg2000,
@@ -158,23 +158,11 @@ impl Row {
     }
 }
 
-/// A transform in the block shapes of a method.
-pub struct Tuned {
-    /// One case per shape, the paper's first; they differ in schedule and blocks only.
-    pub cases: Vec<Case>,
-}
-
-impl Tuned {
-    /// The case in the paper's block shape.
-    pub fn first(&self) -> &Case {
-        &self.cases[0]
-    }
-}
-
 /// Measurement of a row.
 pub enum What {
-    /// Time of a transform, by the fastest of its block shapes on the device.
-    Transform(Box<Tuned>),
+    /// Time of a transform, by the fastest of its block shapes on the device: a case for each shape, the paper's first.
+    /// They differ in schedule and blocks only.
+    Transform(Vec<Case>),
     /// Time of a transfer from the host to the device, and optionally back.
     Transfer(Transfer),
     /// Time of a copy of a transform's input.
@@ -332,7 +320,7 @@ impl Spec {
 
     /// Row that times the transform.
     pub fn row(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
-        let what = What::Transform(Box::new(Tuned { cases: self.cases()? }));
+        let what = What::Transform(self.cases()?);
         Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
     }
 

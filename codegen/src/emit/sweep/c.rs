@@ -183,10 +183,9 @@ impl Sweeps {
                 [of().map(|row| row.k).min().unwrap_or(0), of().map(|row| row.k).max().unwrap_or(0)]
             });
             let [[a, b], [c, d]] = reach;
-            let head = format!(
-                "    {{{name}_steps_@S@, {}, {before}, {after}, {{{even}, {odd}}}, {turn}, {{{{{a}, {b}}}, {{{c}, {d}}}}}, {count}, {{",
-                sweep.steps.len()
-            );
+            let reach = format!("{{{{{a}, {b}}}, {{{c}, {d}}}}}");
+            let steps = format!("{name}_steps_@S@, {}", sweep.steps.len());
+            let head = format!("    {{{steps}, {before}, {after}, {{{even}, {odd}}}, {turn}, {reach}, {count}, {{");
             t.fill(&wrap_list(&head, &rows, "}}")).replace("\n    ", "\n        ")
         };
         let [forward, inverse] = &self.ways[0];

@@ -5,7 +5,7 @@
 //! of the previous register. Then the rows take all steps of the turn along columns. The ring is read and written only
 //! for rows that stay in it; all others leave at once. Synthesis runs backwards.
 //!
-//! Both languages use the same names.
+//! C files have this order; Rust files still have the one that `wide.rs` derives from the kernels.
 
 use crate::schedule::rows::{Row, Sweep};
 use std::collections::BTreeSet;
