@@ -91,6 +91,7 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Transform(args)) => transform::run(&args),
         Some(Command::Encode(args)) => codec::encode(&args),
         Some(Command::Decode(args)) => codec::decode(&args),
+        Some(Command::Transcode(args)) => codec::transcode(&args),
         Some(Command::Info(args)) => codec::info(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Kernels(args)) => kernels::run(&args),

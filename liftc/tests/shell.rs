@@ -29,7 +29,7 @@ COMP_WORDS=(liftc tr); COMP_CWORD=1; _liftc liftc tr liftc; echo \"${COMPREPLY[@
     let mut bash = Command::new("bash");
     let bash = bash.args(["--norc", "-c", script]).current_dir(bench.path(".")).stdin(Stdio::null());
     let output = bash.output().expect("bash is there");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "--boundary\ntransform\n", "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "--boundary\ntransform transcode\n", "{output:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod compile;
 mod explain;
 mod factor;
 mod inspect;
+mod jpeg2000;
 mod kernels;
 mod media;
 mod mistakes;

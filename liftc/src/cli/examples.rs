@@ -108,10 +108,14 @@ Examples:
   liftc encode *.png --psnr 45 -o streams/            into a directory
   liftc encode photo.png --layers 8 -o photo.lpc      any prefix is a picture
   liftc encode map.tif --tile 1024x1024 -o map.lpc    parts can be decoded alone
+  liftc encode photo.png -o photo.jph                 HTJ2K, for other decoders
+  liftc encode photo.png --psnr 45 -o photo.jp2       JPEG 2000 Part 1
   liftc decode photo.lpc -o back.png
   head -c 20000 photo.lpc | liftc decode - -o preview.png
 
-Any wavelet can be used; one of your own is stored in the stream. Lossless coding needs an integer wavelet.
+Any wavelet can be used; one of your own is stored in the stream. Lossless coding needs an integer wavelet. \
+JPEG 2000 has two wavelets: legall53 without loss, cdf97 otherwise. Its formats are .jph and .j2c (HTJ2K: file, \
+codestream), .jp2 and .j2k (Part 1).
 
 Pictures are PNG, JPEG, TIFF, PGM, PPM, PBM and PAM of 8 and 16 bits, arrays .npy and .npz of height × width or \
 height × width × components. RGB is coded as luminance and chrominance, other components separately. The format is \
@@ -124,10 +128,19 @@ Examples:
   liftc decode photo.lpc --layers 3 -o rough.png      the first quality layers
   liftc decode map.lpc --region 100,200,512,512 -o part.png
   liftc decode photo.lpc -o back.npy
+  liftc decode scan.jp2 -o scan.png                   JPEG 2000, HTJ2K
   liftc decode *.lpc -o pictures/
   curl … | liftc decode - -o - --format ppm | display
 
 A truncated stream decodes to what it holds, coarse resolutions first, with a note. A corrupted stream is an error.";
+
+pub(super) const TRANSCODE_EXAMPLES: &str = "\
+Examples:
+  liftc transcode old.jp2 -o new.jph                  decodes many times as fast
+  liftc transcode new.jph -o old.jp2                  for decoders that know only Part 1
+  liftc transcode *.jp2 --format jph -o new/
+
+Coefficients stay as they are, and so do colours, profiles and other boxes. Quality layers become one.";
 
 pub(super) const KERNELS_EXAMPLES: &str = "\
 Examples:

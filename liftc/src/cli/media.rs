@@ -5,7 +5,7 @@ use super::values::{Lengths, any_shape, boundary_values, format_values, sample_v
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_codec::Region;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `transform`.
 #[derive(Clone, Debug, Args)]
@@ -121,6 +121,9 @@ pub struct EncodeArgs {
     /// The wavelet: NAME, FILE.lift or FILE.lift#NAME [default: legall53 for lossless coding, else cdf97]
     #[arg(short, long)]
     pub wavelet: Option<String>,
+    /// Format of the streams, if the name does not determine it [default: lpc]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<StreamFormat>,
     /// Number of levels
     #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(0..=16))]
     pub levels: u32,
@@ -218,6 +221,67 @@ pub struct InfoArgs {
     /// Streams; `-` is the standard input
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
+}
+
+/// Arguments of `transcode`.
+#[derive(Debug, Args)]
+pub struct TranscodeArgs {
+    /// JPEG 2000 and HTJ2K streams and files; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Output file, or directory for several inputs; `-` is the standard output
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub output: PathBuf,
+    /// Format of the output, if the name does not determine it [default: jph]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<StreamFormat>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Print only errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--format` of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StreamFormat {
+    /// Lifting's own format, of any wavelet
+    Lpc,
+    /// HTJ2K file
+    Jph,
+    /// HTJ2K codestream
+    J2c,
+    /// JPEG 2000 Part 1 file
+    Jp2,
+    /// JPEG 2000 Part 1 codestream
+    J2k,
+}
+
+impl StreamFormat {
+    /// Name of the format, and extension of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            StreamFormat::Lpc => "lpc",
+            StreamFormat::Jph => "jph",
+            StreamFormat::J2c => "j2c",
+            StreamFormat::Jp2 => "jp2",
+            StreamFormat::J2k => "j2k",
+        }
+    }
+
+    /// Format of a file name; `None` if its extension is another.
+    pub fn of(path: &Path) -> Option<StreamFormat> {
+        let extension = path.extension()?.to_string_lossy().to_lowercase();
+        match extension.as_str() {
+            "lpc" => Some(StreamFormat::Lpc),
+            "jph" => Some(StreamFormat::Jph),
+            "j2c" | "jhc" => Some(StreamFormat::J2c),
+            "jp2" => Some(StreamFormat::Jp2),
+            "j2k" | "jpc" => Some(StreamFormat::J2k),
+            _ => None,
+        }
+    }
 }
 
 /// `--colour`.

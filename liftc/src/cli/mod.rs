@@ -15,7 +15,10 @@ pub use bench::{BenchArgs, DeviceArg, DirectionArg, device};
 pub use compile::{CompileArgs, Emit, FixedArgs, KernelCount, KernelsArgs, ScheduleArg};
 pub use draw::{ExplainArgs, Panel, PlotArgs};
 pub use factor::{Carrier, FactorArgs, Into};
-pub use media::{ColourArg, DecodeArgs, EncodeArgs, InfoArgs, LayoutArg, OutputFormat, PadArg, TransformArgs};
+pub use media::{
+    ColourArg, DecodeArgs, EncodeArgs, InfoArgs, LayoutArg, OutputFormat, PadArg, StreamFormat, TranscodeArgs,
+    TransformArgs,
+};
 
 use clap::{Args, Parser, Subcommand};
 use examples::*;
@@ -57,10 +60,13 @@ pub enum Command {
     /// Encode pictures as compressed streams: lossless, or to a given PSNR, size or quality
     #[command(after_help = ENCODE_EXAMPLES)]
     Encode(EncodeArgs),
-    /// Decode streams of `encode` to pictures and arrays
+    /// Decode streams of `encode`, JPEG 2000 and HTJ2K to pictures and arrays
     #[command(after_help = DECODE_EXAMPLES)]
     Decode(DecodeArgs),
-    /// Describe the contents of streams of `encode`
+    /// Rewrite JPEG 2000 as HTJ2K, or the reverse, without loss
+    #[command(after_help = TRANSCODE_EXAMPLES)]
+    Transcode(TranscodeArgs),
+    /// Describe the contents of streams of `encode`, JPEG 2000 and HTJ2K
     Info(InfoArgs),
     /// Measure transforms, in multiples of the time of a copy
     #[command(after_help = BENCH_EXAMPLES)]

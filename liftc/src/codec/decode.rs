@@ -1,6 +1,6 @@
 //! `liftc decode`: streams to pictures.
 
-use super::read;
+use super::{jpeg2000, read};
 use crate::cli::DecodeArgs;
 use crate::failure::{Outcome, input, usage};
 use crate::media::image::{self, Picture};
@@ -33,6 +33,13 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     };
     let stream = read(path)?;
     let level = args.level.unwrap_or(0);
+    if jpeg2000::is_stream(&stream) {
+        let jpeg2000::Decoded { shape, data, bits, signed, notes, from } =
+            jpeg2000::decode(args, &stream, matches!(format, Output::Picture(_))).map_err(|f| f.at(&place))?;
+        notes.iter().for_each(|text| note(args.quiet, &format!("{place}: {text}")));
+        write(args, output, format, &shape, data, bits, signed).map_err(|f| f.at(&place))?;
+        return Ok(format!("{}: {}, from {from}\n", output_name(output), shape_text(&shape)));
+    }
     let at = |e: CodecError| match &e {
         CodecError::NotAStream => {
             input(&e).at(&place).help("`liftc encode` writes streams; for coefficients, use `transform --inverse`")
@@ -53,28 +60,10 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     if !picture.complete {
         note(args.quiet, &format!("{place}: the stream ends early, and missing coefficients are 0"));
     }
-    let lifting_codec::Format { components, bits, signed, .. } = picture.image.format();
+    let lifting_codec::Format { bits, signed, .. } = picture.image.format();
     let component_axis = decoder.header().component_axis && matches!(format, Output::Array(_));
     let (shape, data) = array(picture.image, component_axis).map_err(|f| f.at(&place))?;
-    match format {
-        Output::Array(format) => write_file(output, |w| media::write_array(w, format, &shape, &data, None))?,
-        Output::Picture(format) => {
-            let colour = image::colour_of(&shape).ok_or_else(|| {
-                input(format!("has {components} components, which picture formats do not support"))
-                    .at(&place)
-                    .help("write an array: -o NAME.npy")
-            })?;
-            let maxval = (!signed && bits != 8 && bits != 16).then(|| ((1u32 << bits) - 1) as u16);
-            let picture = Picture { shape: shape.clone(), colour, data, maxval, stack: false, premultiplied: false };
-            if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
-                let text =
-                    format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark");
-                note(args.quiet, &format!("{}: {text}", output_name(output)));
-            }
-            let bytes = picture.encode(format).map_err(|f| f.at(output_name(output)))?;
-            write_file(output, |w| w.write_all(&bytes))?;
-        }
-    }
+    write(args, output, format, &shape, data, bits, signed).map_err(|f| f.at(&place))?;
     let header = decoder.header();
     let resolution = if level == 0 { String::new() } else { format!(", resolution {level}") };
     Ok(format!(
@@ -84,6 +73,37 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         header.levels,
         header.scheme.name()
     ))
+}
+
+/// Writes samples as an array or as a picture.
+fn write(
+    args: &DecodeArgs,
+    output: &Path,
+    format: Output,
+    shape: &[usize],
+    data: Data,
+    bits: u32,
+    signed: bool,
+) -> Outcome {
+    match format {
+        Output::Array(format) => write_file(output, |w| media::write_array(w, format, shape, &data, None)),
+        Output::Picture(format) => {
+            let colour = image::colour_of(shape).ok_or_else(|| {
+                let components = shape.last().copied().unwrap_or(1);
+                input(format!("has {components} components, which picture formats do not support"))
+                    .help("write an array: -o NAME.npy")
+            })?;
+            let maxval = (!signed && bits < 16 && bits != 8).then(|| ((1u32 << bits) - 1) as u16);
+            let picture = Picture { shape: shape.to_vec(), colour, data, maxval, stack: false, premultiplied: false };
+            if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
+                let text =
+                    format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark");
+                note(args.quiet, &format!("{}: {text}", output_name(output)));
+            }
+            let bytes = picture.encode(format).map_err(|f| f.at(output_name(output)))?;
+            write_file(output, |w| w.write_all(&bytes))
+        }
+    }
 }
 
 /// Picture as an array: its shape, with an axis for several components or if asked, and samples of the type that holds
@@ -109,6 +129,7 @@ pub fn array(image: Image, component_axis: bool) -> Outcome<(Vec<usize>, Data)> 
         shape.push(components);
     }
     let data = match (bits > 8, signed) {
+        _ if bits > 16 => Ok(samples.into()),
         (false, false) => narrowed(samples, |s| s as u8),
         (false, true) => narrowed(samples, |s| s as i8),
         (true, false) => narrowed(samples, |s| s as u16),

@@ -1,8 +1,9 @@
 //! `liftc encode`: pictures to streams.
 
-use crate::cli::{ColourArg, EncodeArgs};
+use super::jpeg2000;
+use crate::cli::{ColourArg, EncodeArgs, StreamFormat};
 use crate::failure::{Outcome, input, usage};
-use crate::media::{self, Array, Ask, Data, Origin, PREMULTIPLIED, Samples, shape_text};
+use crate::media::{self, Array, Ask, Colour, Data, Origin, PREMULTIPLIED, Samples, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::note;
 use crate::{warn, wavelet};
@@ -13,10 +14,7 @@ use std::path::Path;
 
 /// Settings shared by all pictures.
 pub struct Request {
-    /// Without and with the colour transform.
-    codecs: [Codec; 2],
-    /// Lossless ones, for a rate that suffices: only where no wavelet is named.
-    exact: Option<(f64, [Codec; 2])>,
+    coding: Coding,
     lossless: bool,
     colour: ColourArg,
     array: Option<String>,
@@ -24,9 +22,38 @@ pub struct Request {
     quiet: bool,
 }
 
+/// Encoder of a format.
+enum Coding {
+    /// Lifting's own.
+    Own {
+        /// Without and with the colour transform.
+        codecs: Box<[Codec; 2]>,
+        /// Lossless ones, for a rate that suffices: only where no wavelet is named.
+        exact: Option<(f64, Box<[Codec; 2]>)>,
+    },
+    Jpeg2000(Box<jpeg2000::Request>),
+}
+
 impl Request {
     /// Resolves the wavelet and checks the settings.
-    pub fn new(args: &EncodeArgs) -> Outcome<Request> {
+    pub fn new(args: &EncodeArgs, format: StreamFormat) -> Outcome<Request> {
+        let coding = match format {
+            StreamFormat::Lpc => Coding::own(args)?,
+            _ => Coding::Jpeg2000(Box::new(jpeg2000::Request::new(args, format)?)),
+        };
+        Ok(Request {
+            coding,
+            lossless: args.psnr.is_none() && args.bpp.is_none() && args.quality.is_none(),
+            colour: args.colour,
+            array: args.array.clone(),
+            salvage: args.salvage,
+            quiet: args.quiet,
+        })
+    }
+}
+
+impl Coding {
+    fn own(args: &EncodeArgs) -> Outcome<Coding> {
         let target = match (args.psnr, args.bpp, args.quality) {
             (Some(decibels), _, _) => Target::Psnr(decibels),
             (_, Some(bits), _) => Target::BitsPerPixel(bits),
@@ -54,27 +81,19 @@ impl Request {
             }
             _ => None,
         };
-        Ok(Request {
-            codecs: both(&builder)?,
-            exact,
-            lossless: target == Target::Lossless,
-            colour: args.colour,
-            array: args.array.clone(),
-            salvage: args.salvage,
-            quiet: args.quiet,
-        })
+        Ok(Coding::Own { codecs: both(&builder)?, exact })
     }
 }
 
 /// Codecs without and with the colour transform.
-fn both(builder: &CodecBuilder) -> Outcome<[Codec; 2]> {
+fn both(builder: &CodecBuilder) -> Outcome<Box<[Codec; 2]>> {
     let codec = |colour: bool| {
         builder.clone().colour(colour).build().map_err(|e| match e {
             CodecError::Plan(e) => input(e),
             e => usage(e),
         })
     };
-    Ok([codec(false)?, codec(true)?])
+    Ok(Box::new([codec(false)?, codec(true)?]))
 }
 
 /// Encodes one picture, and returns a line of report.
@@ -104,23 +123,42 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
         check_axes(&array).map_err(|f| f.at(&place))?;
     }
     let component_axis = array.shape.len() == 3;
+    let alpha = array.origin.colour().is_some_and(|colour| matches!(colour, Colour::GreyAlpha | Colour::Rgba));
     let (image, colour) = picture(array, &mut notes).map_err(|f| f.at(&place))?;
     let colour = usize::from(colour && !asked);
     let pixels = image.height as f64 * image.width as f64;
-    let encode = |codec: &Codec| codec.clone().component_axis(component_axis).encode(&image);
-    let exact = match &request.exact {
-        Some((bits, codecs)) => {
-            encode(&codecs[colour]).ok().filter(|stream| 8.0 * stream.len() as f64 <= bits * pixels)
+    let stream = match &request.coding {
+        Coding::Own { codecs, exact } => {
+            let with = |codecs: &[Codec; 2]| codecs[colour].clone().component_axis(component_axis);
+            own(&with(codecs), exact.as_ref().map(|(bits, codecs)| (*bits, with(codecs))), &image, &mut notes)
         }
-        None => None,
+        Coding::Jpeg2000(request) => request.encode(&image, colour == 1, alpha),
     };
-    if exact.is_some() {
-        notes.push("the rate suffices for lossless coding by legall53".into());
-    }
     if !notes.is_empty() {
         note(request.quiet, &format!("{place}: {}", notes.join("; ")));
     }
-    let stream = exact.map_or_else(|| encode(&request.codecs[colour]), Ok).map_err(|e| {
+    let stream = stream.map_err(|f| f.at(&place))?;
+    write_file(output, |w| w.write_all(&stream))?;
+    let bits = 8.0 * stream.len() as f64 / pixels;
+    let raw = f64::from(image.bits) * image.components as f64;
+    let shape = shape_text(&[image.height, image.width, image.components][..if image.components == 1 { 2 } else { 3 }]);
+    Ok(format!(
+        "{}: {shape} in {} bytes, {bits:.3} bits a pixel, {:.1} % of {raw}\n",
+        output_name(output),
+        stream.len(),
+        100.0 * bits / raw
+    ))
+}
+
+/// Stream of the codec, or of the lossless one if that stays within so many bits per pixel.
+fn own(codec: &Codec, exact: Option<(f64, Codec)>, image: &Image, notes: &mut Vec<String>) -> Outcome<Vec<u8>> {
+    let pixels = image.height as f64 * image.width as f64;
+    let exact = exact
+        .and_then(|(bits, codec)| codec.encode(image).ok().filter(|stream| 8.0 * stream.len() as f64 <= bits * pixels));
+    if exact.is_some() {
+        notes.push("the rate suffices for lossless coding by legall53".into());
+    }
+    exact.map_or_else(|| codec.encode(image), Ok).map_err(|e| {
         let help = match &e {
             CodecError::TooSmall { .. } => {
                 Some("ask for more bits with --bpp; larger tiles and fewer layers take fewer packets")
@@ -133,22 +171,11 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
             CodecError::Plan(_) => Some("use another wavelet, or fewer levels with -l"),
             _ => None,
         };
-        let failure = input(&e).at(&place);
         match help {
-            Some(help) => failure.help(help),
-            None => failure,
+            Some(help) => input(&e).help(help),
+            None => input(&e),
         }
-    })?;
-    write_file(output, |w| w.write_all(&stream))?;
-    let bits = 8.0 * stream.len() as f64 / pixels;
-    let raw = f64::from(image.bits) * image.components as f64;
-    let shape = shape_text(&[image.height, image.width, image.components][..if image.components == 1 { 2 } else { 3 }]);
-    Ok(format!(
-        "{}: {shape} in {} bytes, {bits:.3} bits a pixel, {:.1} % of {raw}\n",
-        output_name(output),
-        stream.len(),
-        100.0 * bits / raw
-    ))
+    })
 }
 
 /// Refuses arrays whose axes are more likely frames, or channels first, than rows, columns and components.

@@ -1,5 +1,6 @@
 //! `liftc info`: description of a stream.
 
+use super::jpeg2000;
 use crate::failure::{Outcome, input};
 use lifting_codec::block::{Order, Passes};
 use lifting_codec::{Colour, Decoder, Header, PacketInfo};
@@ -7,6 +8,9 @@ use std::fmt::Write;
 
 /// Header and packets of a stream, in lines.
 pub fn describe(stream: &[u8]) -> Outcome<String> {
+    if jpeg2000::is_stream(stream) {
+        return jpeg2000::describe(stream);
+    }
     let decoder = Decoder::new(stream).map_err(input)?;
     let packets = decoder.packets().map_err(input)?;
     let header = decoder.header();

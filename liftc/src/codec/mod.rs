@@ -1,13 +1,14 @@
-//! `liftc encode`, `decode` and `info`: pictures to streams of the codec, and back.
+//! `liftc encode`, `decode`, `transcode` and `info`: pictures to streams, and back.
 
 mod decode;
 mod encode;
 mod info;
+mod jpeg2000;
 
 pub use decode::array;
 pub use encode::picture;
 
-use crate::cli::{DecodeArgs, EncodeArgs, InfoArgs};
+use crate::cli::{DecodeArgs, EncodeArgs, InfoArgs, StreamFormat, TranscodeArgs};
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::MAX_UNPACKED;
 use crate::output::{check_distinct, create_folder, input_name, is_standard, is_stream, print, why};
@@ -19,8 +20,9 @@ use std::path::{Path, PathBuf};
 
 /// `liftc encode`.
 pub fn encode(args: &EncodeArgs) -> Outcome {
-    let request = encode::Request::new(args)?;
-    let extension = |_: &Path| ".lpc".to_owned();
+    let format = stream_format(&args.output, args.format, StreamFormat::Lpc)?;
+    let request = encode::Request::new(args, format)?;
+    let extension = |_: &Path| format!(".{}", format.name());
     each(&args.inputs, &args.output, args.quiet, args.threads, &extension, |input, output| {
         encode::run(&request, input, output)
     })
@@ -33,6 +35,32 @@ pub fn decode(args: &DecodeArgs) -> Outcome {
     each(&args.inputs, &args.output, args.quiet, args.threads, &extension, |input, output| {
         decode::run(args, &device, input, output)
     })
+}
+
+/// `liftc transcode`.
+pub fn transcode(args: &TranscodeArgs) -> Outcome {
+    let format = stream_format(&args.output, args.format, StreamFormat::Jph)?;
+    let is_named = args.format.is_some() || is_folder(&args.output) || is_standard(&args.output);
+    if !is_named && StreamFormat::of(&args.output).is_none() {
+        let text = format!("{}: the extension is not a format of JPEG 2000", args.output.display());
+        return Err(usage(text).help("end it in .jph, .j2c, .jp2 or .j2k"));
+    }
+    let extension = |_: &Path| format!(".{}", format.name());
+    each(&args.inputs, &args.output, args.quiet, args.threads, &extension, |input, output| {
+        jpeg2000::transcode(format, input, output)
+    })
+}
+
+/// Format of streams, by `--format` or by the extension of the output.
+fn stream_format(output: &Path, format: Option<StreamFormat>, otherwise: StreamFormat) -> Outcome<StreamFormat> {
+    let said = if is_folder(output) || is_standard(output) { None } else { StreamFormat::of(output) };
+    match (format, said) {
+        (Some(format), Some(said)) if format != said => {
+            let text = format!("{}: the extension contradicts --format {}", output.display(), format.name());
+            Err(usage(text).help("change either, or leave out --format"))
+        }
+        (format, said) => Ok(format.or(said).unwrap_or(otherwise)),
+    }
 }
 
 /// `liftc info`.

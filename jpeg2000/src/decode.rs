@@ -1,0 +1,365 @@
+//! Decoding of codestreams.
+
+use crate::block::{BrokenBlock, Orientation, Shape, ebcot, ht};
+use crate::codestream::{Coder, Codestream, TileStream, Wavelet};
+use crate::error::{Error, zeros};
+use crate::file::File;
+use crate::geometry::Resolution;
+use crate::image::{Component, Image, Rect};
+use crate::lane::Lane;
+use crate::packet::{CodedBlock, Outcome, PacketReader, Precinct, groups};
+use crate::tile::{Tile, TileComponent};
+use crate::transform;
+use lifting::threads;
+
+/// Samples that any stream may ask for.
+const SMALL: u128 = 1 << 26;
+
+/// Samples that each byte of a larger stream may ask for.
+const PROPORTION: u128 = 1 << 12;
+
+/// Decoder of a codestream or of a file of the JP2 family.
+///
+/// ```
+/// use lifting_jpeg2000::{Decoder, Encoder, Image};
+/// let samples: Vec<i32> = (0..40 * 60).map(|i| i / 60 + i % 60).collect();
+/// let image = Image::interleaved([40, 60, 1], 8, false, &samples)?;
+/// let stream = Encoder::default().encode(&image)?;
+/// assert_eq!(Decoder::new(&stream)?.decode()?.image, image);
+/// let small = Decoder::new(&stream)?.reduce(2).decode()?.image;
+/// assert_eq!((small.components[0].height, small.components[0].width), (10, 15));
+/// # Ok::<(), lifting_jpeg2000::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decoder<'a> {
+    stream: Codestream<'a>,
+    file: Option<File<'a>>,
+    bytes: usize,
+    reduce: u32,
+    layers: u32,
+    region: Option<Rect>,
+    most: Option<u128>,
+}
+
+/// Decoded picture.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The picture.
+    pub image: Image,
+    /// Whether the stream held all data of the tiles that were decoded.
+    pub complete: bool,
+    /// Codeblocks that were left out because their bytes cannot have been made by an encoder.
+    pub broken_blocks: usize,
+}
+
+impl<'a> Decoder<'a> {
+    /// Parses a codestream, or the codestream of a JP2 or JPH file.
+    ///
+    /// # Errors
+    /// [`Error::Signature`], [`Error::Broken`] or [`Error::Unsupported`].
+    pub fn new(data: &'a [u8]) -> Result<Decoder<'a>, Error> {
+        let file = File::parse(data)?;
+        let stream = Codestream::parse(file.as_ref().map_or(data, |file| file.codestream))?;
+        Ok(Decoder { stream, file, bytes: data.len(), reduce: 0, layers: u32::MAX, region: None, most: None })
+    }
+
+    /// Discards the `reduce` finest resolutions: sides are divided by 2^`reduce`.
+    pub fn reduce(mut self, reduce: u32) -> Self {
+        self.reduce = reduce;
+        self
+    }
+
+    /// Decodes only the first `layers` quality layers.
+    pub fn layers(mut self, layers: u32) -> Self {
+        self.layers = layers;
+        self
+    }
+
+    /// Decodes only an area of the reference grid, at full size. Tiles outside are not decoded.
+    pub fn region(mut self, region: Rect) -> Self {
+        self.region = Some(region);
+        self
+    }
+
+    /// Allows so many samples, of all components, whatever the stream's length.
+    pub fn most_samples(mut self, most: u128) -> Self {
+        self.most = Some(most);
+        self
+    }
+
+    /// The headers.
+    pub fn codestream(&self) -> &Codestream<'a> {
+        &self.stream
+    }
+
+    /// The boxes around the codestream; `None` for a raw codestream.
+    pub fn file(&self) -> Option<&File<'a>> {
+        self.file.as_ref()
+    }
+
+    /// Decodes the picture; a file's palette is applied. A stream that is cut decodes to what it holds.
+    ///
+    /// # Errors
+    /// [`Error::Broken`], [`Error::Reduction`], [`Error::Region`], [`Error::TooLarge`] or [`Error::Memory`].
+    pub fn decode(&self) -> Result<Picture, Error> {
+        let size = &self.stream.size;
+        let area = match self.region {
+            None => size.area,
+            Some(region) => region.intersection(&size.area),
+        };
+        if area.is_empty() {
+            return Err(Error::Region { region: self.region.unwrap_or_default(), picture: size.area });
+        }
+        let place = |c: &Component| area.divided(c.dx, c.dy).reduced(self.reduce);
+        let samples = size.components.iter().map(|c| place(c).height() as u128 * place(c).width() as u128).sum();
+        let most = self.most.unwrap_or(SMALL + PROPORTION * self.bytes as u128);
+        if samples > most {
+            return Err(Error::TooLarge { bytes: self.bytes, samples, most });
+        }
+        let empty = |c: &Component| {
+            let (height, width) = (place(c).height(), place(c).width());
+            let samples = zeros(height * width, "samples")?;
+            Ok(Component { height, width, samples, ..c.clone() })
+        };
+        let components = size.components.iter().map(empty).collect::<Result<_, Error>>()?;
+        let image = Image { area, components };
+        let mut picture = Picture { image, complete: self.stream.complete, broken_blocks: 0 };
+        let [columns, rows] = size.tiles();
+        for index in 0..columns * rows {
+            if !size.tile_area(index).intersection(&area).is_empty() {
+                self.tile(index, &mut picture)?;
+            }
+        }
+        match &self.file {
+            Some(file) => Ok(Picture { image: file.channels(picture.image)?, ..picture }),
+            None => Ok(picture),
+        }
+    }
+
+    /// Decodes a tile into the picture.
+    fn tile(&self, index: u32, picture: &mut Picture) -> Result<(), Error> {
+        let Codestream { size, parameters, tiles, .. } = &self.stream;
+        let empty = TileStream::default();
+        let source = tiles.get(&index).unwrap_or(&empty);
+        let tile = Tile::new(size, parameters, &source.parameters, index)?;
+        if self.reduce > tile.levels() {
+            return Err(Error::Reduction { reduce: self.reduce, levels: tile.levels() });
+        }
+        let (precincts, complete) = precincts(&tile, source, self.bytes, self.layers)?;
+        picture.complete &= complete;
+        let wanted = &tile.components;
+        let is_colour = tile.order.colour && wanted.len() >= 3;
+        if is_colour {
+            let same = |c: &TileComponent| c.area == wanted[0].area && c.coding.wavelet == wanted[0].coding.wavelet;
+            if !wanted[1..3].iter().all(same) {
+                let what = format!("tile {index} has a colour transform of components that differ in size or wavelet");
+                return Err(Error::Broken { at: 0, what });
+            }
+        }
+        let mut at = 0;
+        while at < wanted.len() {
+            let together = at..if at == 0 && is_colour { 3 } else { at + 1 };
+            match wanted[at].coding.wavelet {
+                Wavelet::LeGall53 => self.planes::<i32>(&tile, together.clone(), &precincts, picture)?,
+                Wavelet::Cdf97 => self.planes::<f32>(&tile, together.clone(), &precincts, picture)?,
+            }
+            at = together.end;
+        }
+        Ok(())
+    }
+
+    /// Decodes components that have a colour transform in common, or a single one.
+    fn planes<T: Lane>(
+        &self,
+        tile: &Tile,
+        components: std::ops::Range<usize>,
+        precincts: &[Vec<Vec<Precinct<'_>>>],
+        picture: &mut Picture,
+    ) -> Result<(), Error> {
+        let mut planes: Vec<(Rect, Vec<T>)> = Vec::new();
+        for c in components.clone() {
+            let component = &tile.components[c];
+            let area = component.area.reduced(self.reduce);
+            let (coefficients, broken) = self.coefficients::<T>(component, &precincts[c])?;
+            picture.broken_blocks += broken;
+            let levels = component.coding.levels - self.reduce;
+            planes.push((area, transform::synthesise(component.coding.wavelet, area, levels, coefficients)?));
+        }
+        if let [(_, a), (_, b), (_, c)] = &mut planes[..] {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                [*a, *b, *c] = T::inverse([*a, *b, *c]);
+            }
+        }
+        for (c, (area, plane)) in components.zip(planes) {
+            let whole = picture.image.area;
+            let to = &mut picture.image.components[c];
+            let whole = whole.divided(to.dx, to.dy).reduced(self.reduce);
+            let part = area.intersection(&whole);
+            let (low, high) = to.range();
+            let centre = if to.signed { 0 } else { 1 << (to.bits - 1) };
+            for y in part.y0..part.y1 {
+                let from = (y - area.y0) as usize * area.width() + (part.x0 - area.x0) as usize;
+                let into = (y - whole.y0) as usize * to.width + (part.x0 - whole.x0) as usize;
+                let row = &plane[from..from + part.width()];
+                // Coefficients may be anything: values out of range saturate.
+                let samples = row.iter().map(|s| s.integer().saturating_add(centre).clamp(low, high));
+                to.samples[into..into + part.width()].iter_mut().zip(samples).for_each(|(to, s)| *to = s);
+            }
+        }
+        Ok(())
+    }
+
+    /// Coefficients of a tile-component in the order of the transform, and the number of broken blocks.
+    fn coefficients<T: Lane>(
+        &self,
+        component: &TileComponent,
+        precincts: &[Vec<Precinct<'_>>],
+    ) -> Result<(Vec<T>, usize), Error> {
+        struct Job<'b> {
+            block: &'b CodedBlock<'b>,
+            shape: Shape,
+            /// Index of its first coefficient.
+            at: usize,
+            planes: u32,
+            half: f32,
+            orientation: Orientation,
+        }
+        let levels = component.coding.levels - self.reduce;
+        let area = component.area.reduced(self.reduce);
+        let mut coefficients = zeros(area.width() * area.height(), "coefficients")?;
+        let mut jobs = Vec::new();
+        for (r, resolution) in (0..=levels).zip(&component.resolutions) {
+            for (b, band) in resolution.bands.iter().enumerate() {
+                let (planes, step) = component.quantiser(r, band)?;
+                let start = transform::start(component, r, band.orientation, area.width());
+                for (k, precinct) in precincts[r as usize].iter().enumerate() {
+                    let places = band.blocks(k, resolution.precincts[0]);
+                    for (i, block) in precinct.blocks(b).iter().enumerate() {
+                        if block.is_empty() {
+                            continue;
+                        }
+                        let place = places.area(i);
+                        let offset = (place.y0 - band.area.y0) as usize * area.width();
+                        jobs.push(Job {
+                            block,
+                            shape: Shape { height: place.height(), width: place.width() },
+                            at: start + offset + (place.x0 - band.area.x0) as usize,
+                            planes: planes + component.shift,
+                            half: (step * 0.5) as f32,
+                            orientation: band.orientation,
+                        });
+                    }
+                }
+            }
+        }
+        let mut broken = 0;
+        // Few blocks at a time: their samples stay in the caches.
+        for jobs in jobs.chunks(64 * threads::most()) {
+            let decoded = threads::map(jobs, |job| -> Result<Vec<i32>, BrokenBlock> {
+                let mut indices = block_indices(component, job.orientation, job.shape, job.planes, job.block)?;
+                if component.shift > 0 {
+                    indices.iter_mut().for_each(|index| *index = unshift(*index, component.shift));
+                }
+                Ok(indices)
+            });
+            for (job, indices) in jobs.iter().zip(decoded) {
+                let Ok(indices) = indices else {
+                    broken += 1;
+                    continue;
+                };
+                for (y, row) in indices.chunks(job.shape.width).enumerate() {
+                    let to: &mut [T] = &mut coefficients[job.at + y * area.width()..][..job.shape.width];
+                    to.iter_mut().zip(row).for_each(|(to, &index)| *to = T::dequantise(index, job.half));
+                }
+            }
+        }
+        Ok((coefficients, broken))
+    }
+}
+
+/// Precincts by component and resolution.
+pub type Precincts<'a> = Vec<Vec<Vec<Precinct<'a>>>>;
+
+/// Reads the packets of a tile: the precincts of each component and resolution, and whether all packets are there. Passes
+/// beyond the first `layers` layers are forgotten. `bytes` is the stream's length.
+///
+/// # Errors
+/// [`Error::Broken`].
+pub fn precincts<'a>(
+    tile: &Tile,
+    source: &'a TileStream<'a>,
+    bytes: usize,
+    layers: u32,
+) -> Result<(Precincts<'a>, bool), Error> {
+    if tile.precincts() > (bytes as u128).max(1 << 20) {
+        let what = format!("tile {} has {} precincts, more than the stream has bytes", tile.index, tile.precincts());
+        return Err(Error::Broken { at: 0, what });
+    }
+    let mut reader = PacketReader::new(source.parts.clone(), source.headers.as_deref(), tile.order);
+    let of_component = |component: &TileComponent| -> Vec<Vec<Precinct<'a>>> {
+        let of_resolution =
+            |resolution: &Resolution| (0..resolution.count()).map(|k| Precinct::new(resolution, k)).collect();
+        component.resolutions.iter().map(of_resolution).collect()
+    };
+    let mut precincts: Vec<_> = tile.components.iter().map(of_component).collect();
+    for volume in &tile.volumes {
+        let (places, groups) = groups(&tile.components, tile.area, volume);
+        for group in groups {
+            for layer in 0..volume.layers.min(tile.order.layers) {
+                for place in &places[group.clone()] {
+                    let precinct = &mut precincts[place.component][place.resolution as usize][place.precinct];
+                    // A volume repeats no packet of an earlier one.
+                    if precinct.layers > layer {
+                        continue;
+                    }
+                    let coding = &tile.components[place.component].coding;
+                    match reader.read(precinct, coding, layer < layers) {
+                        Outcome::Whole => {}
+                        Outcome::Cut => return Ok((precincts, false)),
+                        Outcome::Broken { at, what } => return Err(Error::Broken { at, what }),
+                    }
+                }
+            }
+        }
+    }
+    Ok((precincts, true))
+}
+
+/// Decodes a block of a band of `planes` bitplanes: twice its indices, as [`crate::block`] says.
+///
+/// # Errors
+/// If no encoder can have made it.
+pub fn block_indices(
+    component: &TileComponent,
+    orientation: Orientation,
+    shape: Shape,
+    planes: u32,
+    block: &CodedBlock<'_>,
+) -> Result<Vec<i32>, BrokenBlock> {
+    let mut indices = vec![0; shape.height * shape.width];
+    let left = |planes: u32, less: u32| planes.checked_sub(less).filter(|&planes| planes > 0);
+    let style = component.coding.style;
+    let too_many = BrokenBlock("more empty bitplanes or passes than its band has bitplanes");
+    match component.coding.coder {
+        Coder::Ebcot => {
+            let planes = left(planes, block.zero_planes).ok_or(too_many)?;
+            let segments = block.segments_of(planes);
+            ebcot::decode(shape, orientation, style, planes, &segments, &mut indices)?;
+        }
+        Coder::Ht => {
+            if let Some((sets, segments)) = block.ht_set() {
+                let planes = left(planes, block.zero_planes + sets).ok_or(too_many)?;
+                ht::decode(shape, planes, style.causal, &segments, &mut indices)?;
+            }
+        }
+    }
+    Ok(indices)
+}
+
+/// Undoes the shift of a region of interest: indices of 2^`shift` or more belong to it (equation H-1).
+fn unshift(doubled: i32, shift: u32) -> i32 {
+    match doubled.unsigned_abs() >> 1 >> shift.min(31) {
+        0 => doubled,
+        _ => (doubled.unsigned_abs() >> shift) as i32 * doubled.signum(),
+    }
+}

@@ -1,0 +1,366 @@
+//! Encoding of one picture.
+
+use crate::block::{Encoded, Orientation, Shape, ebcot, ht};
+use crate::codestream::{Coder, Order, Parameters, Quantisation, Size, Steps, Wavelet};
+use crate::encode::{Encoder, Target};
+use crate::error::Error;
+use crate::image::{Image, Rect};
+use crate::lane::Lane;
+use crate::tile::Tile;
+use crate::{rate, stream, transform};
+use lifting::{catalogue, threads};
+use lifting_dsl::analysis::{LevelGains, level_gains};
+
+/// Encoding of one picture, after its transform.
+pub struct Job<'a, T> {
+    encoder: &'a Encoder,
+    image: &'a Image,
+    size: Size,
+    order: Order,
+    /// Parameters of the main header; the quantiser is replaced after the blocks are coded.
+    parameters: Parameters,
+    tiles: Vec<TileData<T>>,
+    gains: Vec<LevelGains>,
+}
+
+/// Tile with the coefficients of its components.
+struct TileData<T> {
+    tile: Tile,
+    coefficients: Vec<Vec<T>>,
+}
+
+/// Codeblock of a tile.
+#[derive(Clone, Copy)]
+pub struct BlockPlace {
+    tile: usize,
+    component: usize,
+    resolution: u32,
+    orientation: Orientation,
+    /// Index of its first coefficient.
+    at: usize,
+    stride: usize,
+    shape: Shape,
+}
+
+/// Coded blocks of a picture, in the order of [`Job::places`].
+struct Coded {
+    places: Vec<BlockPlace>,
+    blocks: Vec<Encoded>,
+    quantisation: Quantisation,
+}
+
+impl<'a, T: Lane> Job<'a, T> {
+    /// Transforms a picture.
+    pub fn new(encoder: &'a Encoder, image: &'a Image) -> Result<Job<'a, T>, Error> {
+        let (size, order, coding) = (encoder.size(image)?, encoder.order(image), encoder.coding());
+        let wavelet = coding.wavelet;
+        let parameters = Parameters {
+            order: Some(order),
+            coding: Some(coding),
+            quantisation: Some(Quantisation { guard: 0, steps: Steps::Reversible(Vec::new()) }),
+            ..Parameters::default()
+        };
+        let [columns, rows] = size.tiles();
+        let mut tiles = Vec::new();
+        for index in 0..columns * rows {
+            let tile = Tile::new(&size, &parameters, &Parameters::default(), index)?;
+            let coefficients = analyse(image, &tile)?;
+            tiles.push(TileData { tile, coefficients });
+        }
+        // Weights matter for quantisation and for layers.
+        let name = if wavelet == Wavelet::LeGall53 { "legall53" } else { "cdf97" };
+        let scheme = catalogue::find(name).map_err(|error| Error::Setting(error.to_string()))?;
+        let gains = level_gains(&scheme, encoder.depth());
+        Ok(Job { encoder, image, size, order, parameters, tiles, gains })
+    }
+
+    /// Encodes the codestream.
+    pub fn run(&self) -> Result<Vec<u8>, Error> {
+        match self.encoder.target {
+            Target::Lossless => self.stream(&self.coded(1.0), None),
+            Target::Step(step) => self.stream(&self.coded(step), None),
+            Target::Psnr(decibels) => self.stream(&self.coded(self.step_of_psnr(decibels)?), None),
+            Target::BitsPerPixel(bits) => self.of_rate(bits),
+        }
+    }
+
+    /// L2 norm of the picture's error for an error of 1 in a coefficient.
+    fn norm(&self, component: usize, resolution: u32, orientation: Orientation) -> f64 {
+        let level = if resolution == 0 { self.encoder.depth() } else { self.encoder.depth() - resolution + 1 };
+        let axis = |high: bool| match (level, high) {
+            (0, _) => 1.0,
+            (level, true) => self.gains[level as usize - 1].high.synthesis_l2,
+            (level, false) => self.gains[level as usize - 1].low.synthesis_l2,
+        };
+        let high = |orientations: [Orientation; 2]| orientations.contains(&orientation);
+        let band = axis(high([Orientation::Hl, Orientation::Hh])) * axis(high([Orientation::Lh, Orientation::Hh]));
+        band * if self.order.colour { T::colour_norm(component) } else { 1.0 }
+    }
+
+    /// Exponent and mantissa of each band's step, coarsest first: the largest that affects the picture at most as
+    /// `step` does in a band of norm 1 (equation E-3). All components have the steps of the first one.
+    fn quantisation(&self, step: f64, guard: u32) -> Quantisation {
+        let levels = self.encoder.depth();
+        let bits = self.size.components.iter().map(|c| c.bits).max().unwrap_or(8);
+        let bands = (0..=levels).flat_map(|r| {
+            let all = [Orientation::Ll, Orientation::Hl, Orientation::Lh, Orientation::Hh];
+            all.into_iter().filter(move |&o| (o == Orientation::Ll) == (r == 0)).map(move |o| (r, o))
+        });
+        let steps = match self.encoder.wavelet() {
+            // A bit more than the nominal range: the differences of the colour transform have it.
+            Wavelet::LeGall53 => {
+                Steps::Reversible(bands.map(|(_, o)| bits + o.gain() + u32::from(self.order.colour)).collect())
+            }
+            Wavelet::Cdf97 => {
+                Steps::Each(bands.map(|(r, o)| coded_step(step / self.norm(0, r, o), bits + o.gain())).collect())
+            }
+        };
+        Quantisation { guard, steps }
+    }
+
+    /// All codeblocks, tile by tile.
+    fn places(&self) -> Vec<BlockPlace> {
+        let mut places = Vec::new();
+        for (t, TileData { tile, .. }) in self.tiles.iter().enumerate() {
+            for (c, component) in tile.components.iter().enumerate() {
+                let stride = component.area.width();
+                for (r, resolution) in (0u32..).zip(&component.resolutions) {
+                    for precinct in 0..resolution.count() {
+                        for band in &resolution.bands {
+                            let blocks = band.blocks(precinct, resolution.precincts[0]);
+                            let start = transform::start(component, r, band.orientation, stride);
+                            places.extend((0..blocks.count()).map(|i| {
+                                let area = blocks.area(i);
+                                let offset = (area.y0 - band.area.y0) as usize * stride;
+                                BlockPlace {
+                                    tile: t,
+                                    component: c,
+                                    resolution: r,
+                                    orientation: band.orientation,
+                                    at: start + offset + (area.x0 - band.area.x0) as usize,
+                                    stride,
+                                    shape: Shape { height: area.height(), width: area.width() },
+                                }
+                            }));
+                        }
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    /// Quantiser step of the place's band.
+    fn step(&self, quantisation: &Quantisation, place: &BlockPlace) -> f64 {
+        if self.encoder.wavelet() == Wavelet::LeGall53 {
+            return 1.0;
+        }
+        let [exponent, mantissa] =
+            quantisation.step(self.encoder.depth(), place.resolution, place.orientation).unwrap_or_default();
+        let range = self.size.components[place.component].bits + place.orientation.gain();
+        f64::from(range as i32 - exponent as i32).exp2() * (1.0 + f64::from(mantissa) / 2048.0)
+    }
+
+    /// Rows of a block's coefficients.
+    fn rows(&self, place: &BlockPlace) -> impl Iterator<Item = &[T]> {
+        let plane = &self.tiles[place.tile].coefficients[place.component];
+        let place = *place;
+        (0..place.shape.height).map(move |y| &plane[place.at + y * place.stride..][..place.shape.width])
+    }
+
+    /// Codes all blocks, quantised by `step`.
+    fn coded(&self, step: f64) -> Coded {
+        let mut quantisation = self.quantisation(step, 1);
+        let places = self.places();
+        let style = self.encoder.coding().style;
+        let blocks = threads::map(&places, |place| {
+            let inverse = (1.0 / self.step(&quantisation, place)) as f32;
+            let indices: Vec<i32> = self.rows(place).flatten().map(|c| c.quantise(inverse)).collect();
+            match self.encoder.coder {
+                Coder::Ht => ht::encode(place.shape, style.causal, &indices, 0, 1),
+                Coder::Ebcot => ebcot::encode(place.shape, place.orientation, style, &indices),
+            }
+        });
+        // Guard bits for the largest index of any block.
+        let missing = |(place, block): (&BlockPlace, &Encoded)| {
+            let planes = self.planes(&quantisation, place);
+            self.largest(place, block, &quantisation).saturating_sub(planes)
+        };
+        quantisation.guard += places.iter().zip(&blocks).map(missing).max().unwrap_or(0);
+        Coded { places, blocks, quantisation }
+    }
+
+    /// Bitplanes of the largest index of a block.
+    fn largest(&self, place: &BlockPlace, block: &Encoded, quantisation: &Quantisation) -> u32 {
+        if self.encoder.coder == Coder::Ebcot || block.planes == 0 {
+            return block.planes;
+        }
+        let inverse = (1.0 / self.step(quantisation, place)) as f32;
+        let indices = self.rows(place).flatten().map(|c| c.quantise(inverse).unsigned_abs());
+        32 - indices.fold(0, |all, index| all | index).leading_zeros()
+    }
+
+    /// Bitplanes of the place's band (equation E-2).
+    fn planes(&self, quantisation: &Quantisation, place: &BlockPlace) -> u32 {
+        let step = quantisation.step(self.encoder.depth(), place.resolution, place.orientation).unwrap_or_default();
+        quantisation.guard + step[0] - 1
+    }
+
+    /// PSNR that a decoder reaches with this step.
+    fn psnr(&self, step: f64) -> Result<f64, Error> {
+        let quantisation = self.quantisation(step, 1);
+        let places = self.places();
+        let mut planes: Vec<Vec<Vec<T>>> = self
+            .tiles
+            .iter()
+            .map(|t| t.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect())
+            .collect();
+        for place in &places {
+            let step = self.step(&quantisation, place);
+            let (inverse, half) = ((1.0 / step) as f32, (step * 0.5) as f32);
+            let to = &mut planes[place.tile][place.component];
+            for (y, row) in self.rows(place).enumerate() {
+                let to = &mut to[place.at + y * place.stride..][..row.len()];
+                for (to, c) in to.iter_mut().zip(row) {
+                    let index = c.quantise(inverse);
+                    *to = T::dequantise(2 * index + index.signum(), half);
+                }
+            }
+        }
+        let (mut error, mut peak, mut count) = (0.0, 0.0, 0);
+        for (TileData { tile, .. }, planes) in self.tiles.iter().zip(planes) {
+            let synthesise = |(component, plane): (&crate::tile::TileComponent, Vec<T>)| {
+                transform::synthesise(component.coding.wavelet, component.area, component.coding.levels, plane)
+            };
+            let mut samples: Vec<Vec<T>> =
+                tile.components.iter().zip(planes).map(synthesise).collect::<Result<_, _>>()?;
+            if self.order.colour {
+                inverse_colour(&mut samples);
+            }
+            for (c, plane) in samples.iter().enumerate() {
+                let area = tile.components[c].area;
+                let component = &self.image.components[c];
+                let (low, high) = component.range();
+                let centre = centre(component.signed, component.bits);
+                for (row, plane) in rows_of(self.image, c, area).zip(plane.chunks(area.width().max(1))) {
+                    for (&sample, value) in row.iter().zip(plane) {
+                        let decoded = value.integer().saturating_add(centre).clamp(low, high);
+                        error += f64::from(sample - decoded).powi(2);
+                    }
+                    count += row.len();
+                }
+                peak = f64::max(peak, f64::from(high) - f64::from(low));
+            }
+        }
+        Ok(10.0 * (peak * peak * count as f64 / error).log10())
+    }
+
+    /// Coarsest step that reaches a PSNR, to a hundredth of a decibel.
+    fn step_of_psnr(&self, wanted: f64) -> Result<f64, Error> {
+        let bits = self.size.components.iter().map(|c| c.bits).max().unwrap_or(8);
+        let peak = f64::from(bits).exp2() - 1.0;
+        let finest = (f64::from(bits) - 24.0).exp2();
+        let step = (peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0)).max(finest);
+        rate::coarsest(step, finest, wanted, |step| self.psnr(step))
+    }
+
+    /// Best codestream of at most `bits` bits per pixel.
+    fn of_rate(&self, bits: f64) -> Result<Vec<u8>, Error> {
+        let area = self.size.area;
+        let budget = (bits * area.width() as f64 * area.height() as f64 / 8.0) as usize;
+        let precision = self.size.components.iter().map(|c| c.bits).max().unwrap_or(8);
+        // Rounded samples are exact below this step.
+        let exact = 0.25;
+        let start = f64::from(precision).exp2() * (-bits.min(30.0) / self.size.components.len() as f64).exp2();
+        match self.encoder.coder {
+            Coder::Ht => rate::largest(start, exact, budget, |step| self.stream(&self.coded(step), None)),
+            // Fine steps, and the least useful passes left out.
+            Coder::Ebcot => {
+                let mut step = (start / 4.0).max(exact);
+                loop {
+                    let coded = self.coded(step);
+                    let bytes: usize = coded.blocks.iter().map(|block| block.bytes.len()).sum();
+                    if bytes > budget || step <= exact {
+                        break rate::truncated(budget, bytes, |bytes| self.stream(&coded, Some(bytes)));
+                    }
+                    step = (step / 4.0).max(exact);
+                }
+            }
+        }
+    }
+
+    /// Writes the codestream. The last layer takes all passes, or the best of `bytes` bytes.
+    fn stream(&self, coded: &Coded, bytes: Option<usize>) -> Result<Vec<u8>, Error> {
+        let weight = |place: &BlockPlace| {
+            let step = self.step(&coded.quantisation, place);
+            (step * self.norm(place.component, place.resolution, place.orientation)).powi(2)
+        };
+        let weights: Vec<f64> = coded.places.iter().map(weight).collect();
+        let layers = rate::layers(&coded.blocks, &weights, self.order.layers, bytes);
+        let parameters = Parameters { quantisation: Some(coded.quantisation.clone()), ..self.parameters.clone() };
+        let passes = |i: usize| layers.iter().map(|layer| layer[i]).collect();
+        let mut blocks = (0..).zip(&coded.blocks).map(|(i, block)| (block, passes(i)));
+        let own = Parameters::default();
+        let mut tiles = Vec::new();
+        for TileData { tile, .. } in &self.tiles {
+            let tile = Tile::new(&self.size, &parameters, &own, tile.index)?;
+            let packets = stream::packets(&tile, &mut blocks)?;
+            tiles.push((tile, own.clone(), packets));
+        }
+        Ok(stream::write(&self.size, &parameters, &tiles, self.encoder.markers))
+    }
+}
+
+/// Coefficients of a tile's components.
+fn analyse<T: Lane>(image: &Image, tile: &Tile) -> Result<Vec<Vec<T>>, Error> {
+    let mut planes: Vec<Vec<T>> = Vec::new();
+    for (c, component) in image.components.iter().enumerate() {
+        let centre = centre(component.signed, component.bits);
+        let area = tile.components[c].area;
+        let mut plane = Vec::new();
+        let bytes = (area.height() * area.width() * size_of::<T>()) as u128;
+        plane.try_reserve_exact(area.height() * area.width()).map_err(|_| Error::Memory { what: "samples", bytes })?;
+        rows_of(image, c, area).for_each(|row| plane.extend(row.iter().map(|&s| T::of(s - centre))));
+        planes.push(plane);
+    }
+    if let ([a, b, c, ..], true) = (&mut planes[..], tile.order.colour) {
+        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+            [*a, *b, *c] = T::forward([*a, *b, *c]);
+        }
+    }
+    let analysed = tile.components.iter().zip(planes).map(|(component, plane)| {
+        transform::analyse(component.coding.wavelet, component.area, component.coding.levels, plane)
+    });
+    analysed.collect()
+}
+
+/// Rows of a component inside an area of its domain.
+fn rows_of(image: &Image, component: usize, area: Rect) -> impl Iterator<Item = &[i32]> {
+    let component = &image.components[component];
+    let whole = image.area.divided(component.dx, component.dy);
+    let x = (area.x0 - whole.x0) as usize;
+    (area.y0..area.y1).map(move |y| &component.samples[(y - whole.y0) as usize * component.width + x..][..area.width()])
+}
+
+/// Offset of samples that centres them on 0 (G.1).
+pub fn centre(signed: bool, bits: u32) -> i32 {
+    if signed { 0 } else { 1 << (bits - 1) }
+}
+
+/// Inverse colour transform of the first three planes.
+pub fn inverse_colour<T: Lane>(planes: &mut [Vec<T>]) {
+    if let [a, b, c, ..] = planes {
+        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+            [*a, *b, *c] = T::inverse([*a, *b, *c]);
+        }
+    }
+}
+
+/// Exponent and mantissa of the largest step of at most `step` that the stream can hold, for a band of `range` bits.
+fn coded_step(step: f64, range: u32) -> [u32; 2] {
+    let exponent = step.log2().floor();
+    let coded = (f64::from(range) - exponent).clamp(0.0, 31.0);
+    let power = (f64::from(range) - coded).exp2();
+    let mantissa = ((step / power - 1.0) * 2048.0).floor().clamp(0.0, 2047.0);
+    [coded as u32, mantissa as u32]
+}

@@ -1,0 +1,56 @@
+//! JPEG 2000 (ISO/IEC 15444-1) and HTJ2K (ISO/IEC 15444-15): codestreams and files, encoded and decoded with the
+//! transforms of [`lifting`].
+//!
+//! ```
+//! use lifting_jpeg2000::{Decoder, Encoder, Image};
+//!
+//! let samples: Vec<i32> = (0..100 * 120).map(|i| (i / 120 + i % 120) & 255).collect();
+//! let image = Image::interleaved([100, 120, 1], 8, false, &samples)?;
+//! let stream = Encoder::default().encode(&image)?;
+//! assert_eq!(Decoder::new(&stream)?.decode()?.image, image);
+//! # Ok::<(), lifting_jpeg2000::Error>(())
+//! ```
+//!
+//! A picture is cut into tiles ([`tile`]); each component of a tile is transformed ([`transform`]), its bands are cut
+//! into precincts and codeblocks ([`geometry`]), the blocks are coded ([`block`]) and their bytes go into packets
+//! ([`packet`]) of a codestream ([`codestream`]), perhaps in a file ([`file`]).
+//!
+//! Streams may come from untrusted sources. A truncated stream decodes to what it holds, and says so; a corrupted one
+//! is an error, or leaves out broken blocks and counts them. Allocations stay in proportion to the stream's length.
+//!
+//! # Features
+//!
+//! - `threads` (default): codes blocks on rayon's thread pool. The bytes are the same without it.
+
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub mod block;
+pub mod codestream;
+mod decode;
+mod encode;
+mod error;
+pub mod file;
+mod geometry;
+mod image;
+mod job;
+mod lane;
+mod packet;
+mod rate;
+mod stream;
+mod tile;
+mod transcode;
+mod transform;
+
+pub use block::Style;
+pub use codestream::{Coder, Progression};
+pub use decode::{Decoder, Picture};
+pub use encode::{Encoder, MAX_LAYERS, Target};
+pub use error::Error;
+pub use image::{Component, Image, MAX_BITS, Rect};
+pub use transcode::transcode;
+
+/// The example of README.md, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,134 @@
+//! Transcoding between block coders, without loss: the quantiser indices stay as they are.
+//!
+//! Part 15's passes of a set code what those of Part 1 do (15444-15, 7.1): a block of n passes becomes a cleanup pass
+//! at the plane of its last cleanup pass, and as many passes after it.
+
+use crate::block::{Encoded, Orientation, Shape, Style, ebcot, ht};
+use crate::codestream::{Coder, Codestream, Coding, Parameters, TileStream};
+use crate::decode::{block_indices, precincts};
+use crate::error::Error;
+use crate::file::File;
+use crate::packet::CodedBlock;
+use crate::stream::{self, Markers};
+use crate::tile::{Tile, TileComponent};
+use lifting::threads;
+
+/// Transcodes a codestream or a file to another block coder; a file stays a file, with its boxes. Decoders get the same
+/// coefficients. Quality layers become one.
+///
+/// ```
+/// use lifting_jpeg2000::{Coder, Decoder, Encoder, Image, transcode};
+/// let samples: Vec<i32> = (0..64 * 64).map(|i| i % 61 * 4).collect();
+/// let image = Image::interleaved([64, 64, 1], 8, false, &samples)?;
+/// let old = Encoder::default().coder(Coder::Ebcot).psnr(42.0).encode(&image)?;
+/// let new = transcode(&old, Coder::Ht)?;
+/// assert_eq!(Decoder::new(&new)?.decode()?.image, Decoder::new(&old)?.decode()?.image);
+/// # Ok::<(), lifting_jpeg2000::Error>(())
+/// ```
+///
+/// # Errors
+/// As for [`crate::Decoder`]; [`Error::Broken`] if the stream ends early, and [`Error::Block`] for a broken block.
+pub fn transcode(data: &[u8], coder: Coder) -> Result<Vec<u8>, Error> {
+    let file = File::parse(data)?;
+    let bytes = file.as_ref().map_or(data, |file| file.codestream);
+    let stream = Codestream::parse(bytes)?;
+    let mut size = stream.size.clone();
+    size.profile = if coder == Coder::Ht { 0x4000 } else { 0 };
+    let main = converted(&stream.parameters, coder);
+    let [columns, rows] = size.tiles();
+    let mut tiles = Vec::new();
+    for index in 0..columns * rows {
+        let empty = TileStream::default();
+        let source = stream.tiles.get(&index).unwrap_or(&empty);
+        let tile = Tile::new(&size, &stream.parameters, &source.parameters, index)?;
+        let (precincts, complete) = precincts(&tile, source, bytes.len(), u32::MAX)?;
+        if !complete {
+            return Err(Error::Broken { at: data.len(), what: format!("the stream ends within tile {index}") });
+        }
+        let mut jobs = Vec::new();
+        for (c, (component, precincts)) in tile.components.iter().zip(&precincts).enumerate() {
+            for (r, (resolution, precincts)) in (0u32..).zip(component.resolutions.iter().zip(precincts)) {
+                for (k, precinct) in precincts.iter().enumerate() {
+                    for (b, band) in resolution.bands.iter().enumerate() {
+                        let places = band.blocks(k, resolution.precincts[0]);
+                        let planes = component.quantiser(r, band)?.0 + component.shift;
+                        for (i, block) in precinct.blocks(b).iter().enumerate() {
+                            let area = places.area(i);
+                            let shape = Shape { height: area.height(), width: area.width() };
+                            jobs.push(Job { place: (c, r), block, shape, planes, orientation: band.orientation });
+                        }
+                    }
+                }
+            }
+        }
+        let blocks = threads::map(&jobs, |job| job.transcode(&tile, coder));
+        let blocks: Vec<Encoded> = blocks.into_iter().collect::<Result<_, _>>()?;
+        let own = converted(&source.parameters, coder);
+        let tile = Tile::new(&size, &main, &own, index)?;
+        let mut all = blocks.iter().map(|block| (block, vec![block.passes.len()]));
+        let packets = stream::packets(&tile, &mut all)?;
+        tiles.push((tile, own, packets));
+    }
+    let codestream = stream::write(&size, &main, &tiles, Markers::default());
+    Ok(match file {
+        Some(file) => file.boxes.write(size.area, &size.components, coder, &codestream),
+        None => codestream,
+    })
+}
+
+/// Parameters for another coder and one layer, in one progression.
+fn converted(parameters: &Parameters, coder: Coder) -> Parameters {
+    let coding = |from: &Coding| Coding {
+        coder,
+        style: Style { causal: from.style.causal, ..Style::default() },
+        ..from.clone()
+    };
+    Parameters {
+        order: parameters.order.map(|order| crate::codestream::Order { layers: 1, ..order }),
+        coding: parameters.coding.as_ref().map(coding),
+        coding_of: parameters.coding_of.iter().map(|(&c, from)| (c, coding(from))).collect(),
+        volumes: Vec::new(),
+        ..parameters.clone()
+    }
+}
+
+struct Job<'a> {
+    /// Component and resolution.
+    place: (usize, u32),
+    block: &'a CodedBlock<'a>,
+    shape: Shape,
+    planes: u32,
+    orientation: Orientation,
+}
+
+impl Job<'_> {
+    fn transcode(&self, tile: &Tile, coder: Coder) -> Result<Encoded, Error> {
+        let component: &TileComponent = &tile.components[self.place.0];
+        let (orientation, shape) = (self.orientation, self.shape);
+        if self.block.is_empty() {
+            return Ok(Encoded::default());
+        }
+        let fault = |fault| Error::Block {
+            tile: tile.index as usize,
+            component: self.place.0,
+            resolution: self.place.1,
+            fault,
+        };
+        let doubled = block_indices(component, orientation, shape, self.planes, self.block).map_err(fault)?;
+        // The lowest bit is the middle of what was not decoded.
+        let index = |d: &i32| (d.abs() - (d & d.wrapping_neg())) / 2 * d.signum();
+        let indices: Vec<i32> = doubled.iter().map(index).collect();
+        let (plane, passes) = self.block.last_plane(component.coding.coder, self.planes);
+        let style = Style { causal: component.coding.style.causal, ..Style::default() };
+        Ok(match coder {
+            Coder::Ht => ht::encode(shape, style.causal, &indices, plane, passes),
+            Coder::Ebcot => {
+                let mut block = ebcot::encode(shape, orientation, style, &indices);
+                let count = 3 * (block.planes as usize).saturating_sub(1 + plane as usize) + passes as usize;
+                block.passes.truncate(count);
+                block.bytes.truncate(block.passes.last().map_or(0, |pass| pass.end));
+                block
+            }
+        })
+    }
+}
