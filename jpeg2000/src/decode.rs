@@ -116,12 +116,9 @@ impl<'a> Decoder<'a> {
         if samples > most {
             return Err(Error::TooLarge { bytes: self.bytes, samples, most });
         }
-        let empty = |c: &Component| {
-            let (height, width) = (place(c).height(), place(c).width());
-            let samples = zeros(height * width, "samples")?;
-            Ok(Component { height, width, samples, ..c.clone() })
-        };
-        let components = size.components.iter().map(empty).collect::<Result<_, Error>>()?;
+        let empty = |c: &Component| Component { height: place(c).height(), width: place(c).width(), ..c.clone() };
+        // Tiles fill in the samples.
+        let components = size.components.iter().map(empty).collect();
         let image = Image { area, components };
         let mut picture = Picture { image, complete: self.stream.complete, broken_blocks: 0 };
         let [columns, rows] = size.tiles();
@@ -197,13 +194,21 @@ impl<'a> Decoder<'a> {
             let part = area.intersection(&whole);
             let (low, high) = to.range();
             let centre = if to.signed { 0 } else { 1 << (to.bits - 1) };
+            // Coefficients may be anything: values out of range saturate.
+            let sample = |s: T| s.integer().saturating_add(centre).clamp(low, high);
+            if area == whole {
+                // In place.
+                to.samples = plane.into_iter().map(sample).collect();
+                continue;
+            }
+            if to.samples.is_empty() {
+                to.samples = zeros(to.height * to.width, "samples")?;
+            }
             for y in part.y0..part.y1 {
                 let from = (y - area.y0) as usize * area.width() + (part.x0 - area.x0) as usize;
                 let into = (y - whole.y0) as usize * to.width + (part.x0 - whole.x0) as usize;
                 let row = &plane[from..from + part.width()];
-                // Coefficients may be anything: values out of range saturate.
-                let samples = row.iter().map(|s| s.integer().saturating_add(centre).clamp(low, high));
-                to.samples[into..into + part.width()].iter_mut().zip(samples).for_each(|(to, s)| *to = s);
+                to.samples[into..into + part.width()].iter_mut().zip(row).for_each(|(to, &s)| *to = sample(s));
             }
         }
         Ok(())
@@ -280,8 +285,8 @@ impl<'a> Decoder<'a> {
 /// Precincts by component and resolution.
 pub type Precincts<'a> = Vec<Vec<Vec<Precinct<'a>>>>;
 
-/// Reads the packets of a tile: the precincts of each component and resolution, and whether all packets are there. Passes
-/// beyond the first `layers` layers are forgotten. `bytes` is the stream's length.
+/// Reads the packets of a tile: the precincts of each component and resolution, and whether all packets are there.
+/// Passes beyond the first `layers` layers are forgotten. `bytes` is the stream's length.
 ///
 /// # Errors
 /// [`Error::Broken`].

@@ -130,7 +130,10 @@ impl Image {
             signed,
             dx: 1,
             dy: 1,
-            samples: samples.iter().skip(c).step_by(components).copied().collect(),
+            samples: match components {
+                1 => samples.to_vec(),
+                n => samples.chunks_exact(n).map(|pixel| pixel[c]).collect(),
+            },
         };
         let side = |n: usize| u32::try_from(n).map_err(|_| Error::Image(format!("a side of {n} samples")));
         let area = Rect::of_size(side(width)?, side(height)?);
@@ -228,7 +231,10 @@ impl Image {
                 ));
             }
             let (low, high) = component.range();
-            if let Some(at) = component.samples.iter().position(|s| !(low..=high).contains(s)) {
+            let is_wrong = |s: &i32| !(low..=high).contains(s);
+            // A fast check of all samples; the position is searched only after a failure.
+            let any = component.samples.iter().fold(false, |any, s| any | is_wrong(s));
+            if let Some(at) = any.then(|| component.samples.iter().position(is_wrong)).flatten() {
                 let (y, x, sample) = (at / width, at % width, component.samples[at]);
                 return fail(format!(
                     "component {c} has the sample {sample} in row {y}, column {x}; {bits} bits allow {low} to {high}"

@@ -173,31 +173,22 @@ impl<'a, T: Lane> Job<'a, T> {
         let mut quantisation = self.quantisation(step, 1);
         let places = self.places();
         let style = self.encoder.coding().style;
-        let blocks = threads::map(&places, |place| {
+        let coded = threads::map(&places, |place| {
             let inverse = (1.0 / self.step(&quantisation, place)) as f32;
-            let indices: Vec<i32> = self.rows(place).flatten().map(|c| c.quantise(inverse)).collect();
-            match self.encoder.coder {
+            let mut indices = Vec::with_capacity(place.shape.height * place.shape.width);
+            self.rows(place).for_each(|row| indices.extend(row.iter().map(|c| c.quantise(inverse))));
+            let largest = 32 - indices.iter().fold(0, |all, index| all | index.unsigned_abs()).leading_zeros();
+            let block = match self.encoder.coder {
                 Coder::Ht => ht::encode(place.shape, style.causal, &indices, 0, 1),
                 Coder::Ebcot => ebcot::encode(place.shape, place.orientation, style, &indices),
-            }
+            };
+            (block, largest)
         });
+        let (blocks, largest): (Vec<Encoded>, Vec<u32>) = coded.into_iter().unzip();
         // Guard bits for the largest index of any block.
-        let missing = |(place, block): (&BlockPlace, &Encoded)| {
-            let planes = self.planes(&quantisation, place);
-            self.largest(place, block, &quantisation).saturating_sub(planes)
-        };
-        quantisation.guard += places.iter().zip(&blocks).map(missing).max().unwrap_or(0);
+        let missing = |(place, largest): (&BlockPlace, &u32)| largest.saturating_sub(self.planes(&quantisation, place));
+        quantisation.guard += places.iter().zip(&largest).map(missing).max().unwrap_or(0);
         Coded { places, blocks, quantisation }
-    }
-
-    /// Bitplanes of the largest index of a block.
-    fn largest(&self, place: &BlockPlace, block: &Encoded, quantisation: &Quantisation) -> u32 {
-        if self.encoder.coder == Coder::Ebcot || block.planes == 0 {
-            return block.planes;
-        }
-        let inverse = (1.0 / self.step(quantisation, place)) as f32;
-        let indices = self.rows(place).flatten().map(|c| c.quantise(inverse).unsigned_abs());
-        32 - indices.fold(0, |all, index| all | index).leading_zeros()
     }
 
     /// Bitplanes of the place's band (equation E-2).

@@ -8,7 +8,7 @@ pub trait Lane: Sample + Default + Copy + Send + Sync {
     fn of(sample: i32) -> Self;
     /// Nearest integer.
     fn integer(self) -> i32;
-    /// Coefficient of what a block decoder returns: twice a magnitude, with a sign. `half` is half the quantiser step.
+    /// Coefficient of a block decoder's value, twice a magnitude with a sign. `half` is half the quantiser step.
     fn dequantise(doubled: i32, half: f32) -> Self;
     /// Quantiser index of a coefficient; `inverse` is the reciprocal of the quantiser step.
     fn quantise(self, inverse: f32) -> i32;

@@ -11,9 +11,19 @@
 //! # Ok::<(), lifting_jpeg2000::Error>(())
 //! ```
 //!
-//! A picture is cut into tiles ([`tile`]); each component of a tile is transformed ([`transform`]), its bands are cut
-//! into precincts and codeblocks ([`geometry`]), the blocks are coded ([`block`]) and their bytes go into packets
-//! ([`packet`]) of a codestream ([`codestream`]), perhaps in a file ([`file`]).
+//! The stages of an encoder, each with its module:
+//!
+//! | module | stage |
+//! |---|---|
+//! | [`tile`] | the picture is divided into tiles, each with its components |
+//! | [`transform`], [`lane`] | colour transform and wavelet of a tile-component |
+//! | [`geometry`] | bands are divided into precincts and codeblocks |
+//! | [`block`] | indices of a codeblock become bytes, in passes |
+//! | [`rate`] | quantiser steps and passes are chosen for the target |
+//! | [`packet`], [`stream`] | the bytes go into packets, and these into tile-parts |
+//! | [`codestream`], [`file`] | marker segments, and boxes of files |
+//!
+//! `encode.rs` has the settings, `job.rs` the order of the stages; `decode.rs` has the reverse order.
 //!
 //! Streams may come from untrusted sources. A truncated stream decodes to what it holds, and says so; a corrupted one
 //! is an error, or leaves out broken blocks and counts them. Allocations stay in proportion to the stream's length.

@@ -115,7 +115,7 @@ impl Job<'_> {
             fault,
         };
         let doubled = block_indices(component, orientation, shape, self.planes, self.block).map_err(fault)?;
-        // The lowest bit is the middle of what was not decoded.
+        // The lowest bit is the middle of the planes that were not decoded.
         let index = |d: &i32| (d.abs() - (d & d.wrapping_neg())) / 2 * d.signum();
         let indices: Vec<i32> = doubled.iter().map(index).collect();
         let (plane, passes) = self.block.last_plane(component.coding.coder, self.planes);

@@ -1,1 +1,63 @@
-//! Streams of other encoders.
+//! Lossless streams of other encoders, of one picture.
+
+use lifting_jpeg2000::{Coder, Decoder, transcode};
+
+/// OpenJPEG 2.5: `-n 3 -b 8,8 -M 1`.
+const OPENJPEG: &str = "\
+    ff4fff51002900000000000b0000000d00000000000000000000000b0000000d00000000000000000001070101ff52000c00000001000201\
+    010101ff5c000a4040484850484850ff640025000143726561746564206279204f70656e4a5045472076657273696f6e20322e352e30ff90\
+    000a0000000000ea0001ff93df80824489121209cd78b77370db18c5ff7fd3faff7f25c5ff7fa535ff7fcfc03122448941f3872507d41891\
+    201fb5af2b31445314ff7f420aff7f3ce5ff7f8822ff7f0bfc781441d14f9195ff7f12a00d706bd5a02aff7f562aff7fc7da4592a553f014\
+    c592a550fb47a2448864fc9fd7c5d134b0753b45f361f86714bf3bec70279115ff7f516446c51aff7f1d1c1f25eaff7f61260ccaa380f373\
+    ff7f0eb7580684657f5eefa38c0ce8ff7f4a48099dc5ff7f1f64db3fc5ff7f4e3df9cf94228e3ff18a28c1291e5f00444535ff7f03aebac1\
+    ff7f039b3ad1ff7fffd9";
+
+/// OpenJPEG 2.5: `-n 2 -M 62 -p CPRL -SOP -EPH`, all codeblock styles but bypass.
+const OPENJPEG_STYLES: &str = "\
+    ff4fff51002900000000000b0000000d00000000000000000000000b0000000d00000000000000000001070101ff52000c06040001000104\
+    043e01ff5c00074040484850ff640025000143726561746564206279204f70656e4a5045472076657273696f6e20322e352e30ff90000a00\
+    00000000fe0001ff93ff9100040000df8232eb2e9589a4e231ff92121b00fbcd2ba0401e6471cbbb35399d0a6a9eb61d725414c2c508cab6\
+    b25e34f104506525b6ac5999a77716b6d759b9557c5780b65dc4dadeb1b8b6ff9100040001c7da44927b45c26934cfc08924927446326934\
+    c3ed226a271259309840ff92650e8000b9d91a09e7ce55f6e2888de5e32813356114d1bd8693e4b60cafe9756b6eb65fe51a653665b660e1\
+    89ac838e0083b1341888a52c20f68b30f493b489350e04ceae5b3cb9b649ac2b942e63b634086d39e16bb64e258eac1684ab3e31a4b64c42\
+    2dbce00aede47cb698492455b698cec6a0aeb698cccaf9b7b6ffd9";
+
+/// OpenJPH 0.9: `-reversible true -num_decomps 2 -block_size {8,8}`.
+const OPENJPH: &str = "\
+    ff4fff51002940000000000b0000000d00000000000000000000000b0000000d00000000000000000001070101ff500008000200000003ff\
+    52000c00020001000201014001ff5c000a2050585858505058ff64001600014f70656e4a50482056657220302e392e302eff90000a000000\
+    0000c60001ff93c0169801a7470d5a4dfd6962a05300d34401037b3800c00b420056c00ad0c02f2589443dbeccd90659a2487e9700c0f10a\
+    b37afa004979a8bd970032e79f6fe1fb0044bcd8bf9700c0174d005d1c00b780a46ac5651563c9bd109e4b8c25565c95cf90ff0654fc0010\
+    2f87eb4cf795e7a34806f4b050014a8ac1f4985529a568ff3f883529c588c4189d11e9abf00002aa1e6167b10004805c009445a8aac0aaaa\
+    0455c28ab22aab52b1a07feb0a7485769f5c3fc8745b00ffd9";
+
+/// Grok 10: `-n 2 -M 64`, HTJ2K.
+const GROK: &str = "\
+    ff4fff51002940000000000b0000000d00000000000000000000000b0000000d00000000000000000001070101ff500008000200000003ff\
+    52000c00000001000104044001ff5c00072050505058ff6400220001437265617465642062792047726f6b2076657273696f6e2031302e30\
+    2e35ff90000a0000000000b50001ff93c01768ff5fafeeb3859cd10070bd5ecbe08ac3d411642ef3fd7dc89058020434a4c7d025db91053d\
+    023f9f7fb93b5d701c432c10073f00c0174d005d1c00b780a46ac5651563c9bd109e4b8c25565c95cf90ff0654fc00102f87eb4cf795e7a3\
+    4806f4b050014a8ac1f4985529a568ff3f883529c588c4189d11e9abf00002aa1e6167b10004805c009445a8aac0aaaa0455c28ab22aab52\
+    b1a07feb0a7485769f5c3fc8745b00ffd9";
+
+#[test]
+fn streams_of_other_encoders_decode() {
+    for (name, text) in
+        [("OpenJPEG", OPENJPEG), ("OpenJPEG, styles", OPENJPEG_STYLES), ("OpenJPH", OPENJPH), ("Grok", GROK)]
+    {
+        let digits: Vec<u8> = text.bytes().filter_map(|b| char::from(b).to_digit(16)).map(|d| d as u8).collect();
+        let stream: Vec<u8> = digits.as_chunks::<2>().0.iter().map(|[high, low]| (high << 4) | low).collect();
+        let sample = |i: usize| {
+            let (y, x) = (i / 11, i % 11);
+            ((x * 19 + y * 7 + x * y % 5 * 9) % 256) as i32
+        };
+        let wanted: Vec<i32> = (0..11 * 13).map(sample).collect();
+        let decoded = Decoder::new(&stream).unwrap().decode().unwrap();
+        assert!(decoded.complete && decoded.broken_blocks == 0, "{name}");
+        assert_eq!(decoded.image.components[0].samples, wanted, "{name}");
+        for coder in [Coder::Ht, Coder::Ebcot] {
+            let other = transcode(&stream, coder).unwrap();
+            assert_eq!(Decoder::new(&other).unwrap().decode().unwrap().image, decoded.image, "{name}");
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Block coders: EBCOT of Part 1 ([`ebcot`]) and the high-throughput coder of Part 15 ([`ht`]).
 //!
 //! Both code the quantiser indices of one codeblock, row by row. Decoders return twice the magnitude plus the middle of
-//! what was not decoded, with the sign: an index of magnitude m, decoded down to plane p, is ±(2m + 2^p), and 0 stays 0.
-//! Half of it, rounded towards 0, is the index where all planes are decoded.
+//! the planes that were not decoded, with the sign: an index of magnitude m, decoded down to plane p, is ±(2m + 2^p).
+//! 0 stays 0. Half of it, rounded towards 0, is the index where all planes are decoded.
 
 pub mod ebcot;
 pub mod ht;

@@ -29,7 +29,7 @@ pub struct TileStream<'a> {
     pub parameters: Parameters,
     /// Bytes after SOD of each tile-part, with their position in the data.
     pub parts: Vec<(usize, &'a [u8])>,
-    /// Packet headers that stand in PPM or PPT segments; `None` if they stand in the packets.
+    /// Packet headers of PPM or PPT segments; `None` if each packet has its header.
     pub headers: Option<Cow<'a, [u8]>>,
 }
 

@@ -8,7 +8,7 @@ use crate::codestream::{Coder, Coding, EPH, Order, SOP};
 use crate::geometry::Resolution;
 use std::borrow::Cow;
 
-/// Codeblocks of a precinct, with what packets have added to them so far.
+/// Codeblocks of a precinct, with the bytes of the packets so far.
 pub struct Precinct<'a> {
     bands: Vec<BandPart<'a>>,
     /// Layers read so far.
@@ -126,12 +126,12 @@ pub struct PacketReader<'a> {
     parts: std::vec::IntoIter<(usize, &'a [u8])>,
     /// Position in the data, and the bytes from there.
     body: (usize, &'a [u8]),
-    /// Packet headers that stand in PPM or PPT segments.
+    /// Packet headers of PPM or PPT segments.
     headers: Option<&'a [u8]>,
     order: Order,
 }
 
-/// What reading a packet came to.
+/// Result of reading a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The packet is read.

@@ -6,7 +6,7 @@ use crate::block::{Encoded, Pass};
 use crate::codestream::EPH;
 use crate::geometry::Blocks;
 
-/// Codeblocks of a band inside a precinct, coded, with what packets hold of them so far.
+/// Coded blocks of a band inside a precinct, and the state of their packets.
 pub struct CodedBand<'a> {
     inclusion: TagTree,
     zero_planes: TagTree,

@@ -136,8 +136,8 @@ A truncated stream decodes to what it holds, coarse resolutions first, with a no
 
 pub(super) const TRANSCODE_EXAMPLES: &str = "\
 Examples:
-  liftc transcode old.jp2 -o new.jph                  decodes many times as fast
-  liftc transcode new.jph -o old.jp2                  for decoders that know only Part 1
+  liftc transcode old.jp2 -o new.jph                  decodes much faster
+  liftc transcode new.jph -o old.jp2                  for old decoders
   liftc transcode *.jp2 --format jph -o new/
 
 Coefficients stay as they are, and so do colours, profiles and other boxes. Quality layers become one.";

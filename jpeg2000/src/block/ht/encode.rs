@@ -15,7 +15,8 @@ const LARGEST: u32 = (1 << 30) - 1;
 ///
 /// `indices` are `shape.height` rows of `shape.width` quantiser indices. Magnitudes beyond 2³⁰ − 1 saturate; missing
 /// indices are zeros. The cleanup pass is at bitplane `plane`, 0 to 29, 0 for lossless coding. `passes` 2 and 3 add
-/// SigProp and MagRef at `plane` − 1, if there is such a plane and if they code anything. `causal` says whether SigProp ignores the next stripe.
+/// SigProp and MagRef at `plane` − 1, if there is such a plane and if they code anything. `causal` says whether SigProp
+/// ignores the next stripe.
 ///
 /// A block without significant samples at `plane` has no passes. Gains assume that a magnitude m stands for m + ½, the
 /// middle of its quantiser bin, and have the precision of `f32`.
