@@ -21,7 +21,7 @@ True
 from ._lifting import DeviceError, LanguageError, LiftingError, __version__
 from . import data
 from ._cache import clear_cache
-from ._codec import decode, encode
+from ._codec import decode, encode, transcode
 from ._continuous import (
     ContinuousWavelet,
     DiscreteContinuousWavelet,

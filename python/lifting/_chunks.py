@@ -16,6 +16,7 @@ DEFAULTS = {
     "passes": 2,
     "fast": 0,
     "components": False,
+    "format": "lpc",
 }
 
 
@@ -54,7 +55,8 @@ def to_stream(chunk, options):
     name = options.pop("wavelet")
     pixels = chunk.reshape(-1, *inner)
     colour = pixels.ndim < 3 or pixels.shape[2] <= 4
-    return encode(pixels, None if name is None else _wavelet(name), colour=colour, **options)
+    wavelet = _wavelet(name) if name is not None and options["format"] == "lpc" else name
+    return encode(pixels, wavelet, colour=colour, **options)
 
 
 def of_stream(stream, shape, dtype):

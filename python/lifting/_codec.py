@@ -1,4 +1,4 @@
-"""Image codec: `encode` and `decode`."""
+"""Image codec and JPEG 2000: `encode`, `decode` and `transcode`."""
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from ._wavelet import as_wavelet
 _MANY = 16
 
 
+# JPEG 2000: whether the block coder is that of Part 15, and whether the stream is a file.
+_JPEG2000 = {"htj2k": (True, False), "jph": (True, True), "j2k": (False, False), "jp2": (False, True)}
+
+
 def encode(
-    image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=5, bits=None, passes=2, fast=0, colour=True,
-    layers=1, tile=None
+    image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=None, bits=None, passes=2, fast=0, colour=True,
+    layers=1, tile=None, format="lpc"
 ):
     """Compresses a picture of integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
     components)``, to a stream (bytes).
@@ -25,8 +29,12 @@ def encode(
     ``bits`` of a sample default to those of its type. The first three components are red, green and blue, unless
     ``colour`` is false. With several quality ``layers``, any prefix of the stream is a picture, which ``decode``
     returns with ``cut=True``. The lowest ``fast`` bitplanes, 0 to 32, are coded in one pass, which is faster and takes
-    a little more space. ``tile``, ``(height, width)``, splits the picture into independently coded tiles.
-    docs/format.md defines the stream.
+    a little more space. ``tile``, ``(height, width)``, splits the picture into independently coded tiles. There are
+    5 ``levels``, unless another number is given.
+
+    ``format`` is ``"lpc"``, which docs/format.md defines, or JPEG 2000: ``"htj2k"`` (Part 15) and ``"j2k"`` (Part 1)
+    are codestreams, ``"jph"`` and ``"jp2"`` files. JPEG 2000 takes the wavelets ``legall53`` without loss and
+    ``cdf97`` otherwise; ``passes`` and ``fast`` are not for it.
 
     >>> image = np.add.outer(np.arange(100), np.arange(120)).astype("uint8")
     >>> stream = encode(image)
@@ -52,6 +60,21 @@ def encode(
             f"{image.shape} means {image.shape[2]} components of each pixel: (height, width, components). If channels "
             "come first, move them: np.moveaxis(a, 0, -1); encode frames one by one; if it is right, colour=False"
         )
+    bits = 8 * image.dtype.itemsize if bits is None else int(bits)
+    samples = np.array(image.reshape(*image.shape[:2], -1), np.int32, order="C")
+    signed = image.dtype.kind == "i"
+    tile = None if tile is None else (int(tile[0]), int(tile[1]))
+    if format in _JPEG2000:
+        usual = "cdf97" if targets else "legall53"
+        if not (wavelet is None or wavelet == usual) or passes != 2 or fast != 0:
+            raise LiftingError(f"format={format!r} takes no wavelet but {usual!r} here, and neither passes nor fast")
+        return _lifting.encode_jpeg2000(
+            samples, bits, signed, *_JPEG2000[format], None if levels is None else int(levels), target, float(value),
+            bool(colour), int(layers), tile,
+        )
+    if format != "lpc":
+        raise LiftingError(f"unknown format {format!r}: use 'lpc', " + ", ".join(map(repr, _JPEG2000)))
+    levels = 5 if levels is None else int(levels)
     if bpp is not None and wavelet is None and psnr is None and quality is None:
         # No lossy stream is better than a lossless one that the rate has room for.
         exact = encode(
@@ -60,12 +83,9 @@ def encode(
         if 8 * len(exact) <= bpp * image.shape[0] * image.shape[1]:
             return exact
     wavelet = as_wavelet(wavelet or ("cdf97" if targets else "legall53"))
-    bits = 8 * image.dtype.itemsize if bits is None else int(bits)
-    samples = np.array(image.reshape(*image.shape[:2], -1), np.int32, order="C")
-    signed = image.dtype.kind == "i"
     return _lifting.encode(
-        wavelet._scheme, samples, bits, signed, int(levels), target, float(value), int(passes), int(fast),
-        bool(colour), int(layers), None if tile is None else (int(tile[0]), int(tile[1])), image.ndim == 3,
+        wavelet._scheme, samples, bits, signed, levels, target, float(value), int(passes), int(fast), bool(colour),
+        int(layers), tile, image.ndim == 3,
     )
 
 
@@ -85,7 +105,7 @@ def _whole_numbers(image):
 
 
 def decode(stream, level=0, *, layers=None, region=None, cut=False, components=False, max_samples=2**30):
-    """Decompresses a stream to a picture.
+    """Decompresses a stream of ``encode``, or any JPEG 2000 stream or file, to a picture.
 
     Each ``level`` halves height and width. ``layers`` limits decoding to the first quality layers. ``region``,
     ``(first row, first column, rows, columns)`` at full size, decodes only the blocks that the region depends on.
@@ -102,10 +122,29 @@ def decode(stream, level=0, *, layers=None, region=None, cut=False, components=F
     """
     region = None if region is None else tuple(int(n) for n in region)
     layers = None if layers is None else int(layers)
-    decoded = _lifting.decode(bytes(stream), int(level), layers, region, int(max_samples))
+    stream = bytes(stream)
+    is_jpeg2000 = stream.startswith((b"\xff\x4f\xff\x51", b"\0\0\0\x0cjP  "))
+    native = _lifting.decode_jpeg2000 if is_jpeg2000 else _lifting.decode
+    decoded = native(stream, int(level), layers, region, int(max_samples))
     samples, shape, bits, signed, complete, component_axis = decoded
     if not complete and not cut:
         raise LiftingError("the stream is truncated: pass cut=True to decode the data present")
-    kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2}")
+    kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2 if bits <= 16 else 4}")
     image = np.frombuffer(samples, np.int32).reshape(shape).astype(kind)
     return image[..., 0] if shape[2] == 1 and not (component_axis or components) else image
+
+
+def transcode(stream, format="jph"):
+    """Rewrites a JPEG 2000 stream or file in another ``format`` of JPEG 2000: ``"htj2k"``, ``"jph"``, ``"j2k"`` or
+    ``"jp2"``.
+
+    Both decode to the same picture; quality layers become one. Boxes of a file are kept.
+
+    >>> image = np.add.outer(np.arange(60), np.arange(70)).astype("uint8")
+    >>> old = encode(image, psnr=45, format="jp2")
+    >>> bool((decode(transcode(old)) == decode(old)).all())
+    True
+    """
+    if format not in _JPEG2000:
+        raise LiftingError(f"unknown format {format!r}: use " + ", ".join(map(repr, _JPEG2000)))
+    return _lifting.transcode_jpeg2000(bytes(stream), *_JPEG2000[format])

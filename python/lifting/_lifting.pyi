@@ -28,6 +28,23 @@ def encode(
 def decode(
     stream: bytes, level: int, layers: int | None, region: tuple[int, int, int, int] | None, most: int
 ) -> tuple[bytes, tuple[int, int, int], int, bool, bool]: ...
+def encode_jpeg2000(
+    samples: Any,
+    bits: int,
+    signed: bool,
+    is_ht: bool,
+    is_file: bool,
+    levels: int | None,
+    target: str,
+    value: float,
+    colour: bool,
+    layers: int,
+    tile: tuple[int, int] | None,
+) -> bytes: ...
+def decode_jpeg2000(
+    stream: bytes, level: int, layers: int | None, region: tuple[int, int, int, int] | None, most: int
+) -> tuple[bytes, tuple[int, int, int], int, bool, bool, bool]: ...
+def transcode_jpeg2000(stream: bytes, is_ht: bool, is_file: bool) -> bytes: ...
 def xla_handlers(platform: str) -> dict[str, Any]: ...
 def xla_scratch_bytes(
     transform: str,

@@ -68,7 +68,7 @@ pub fn encode<'py>(
 
 /// Decoded image: samples as bytes of int32, shape, bits, whether samples are signed, whether the stream was complete,
 /// and whether the array has an axis for a single component.
-type Decoded<'py> = (Bound<'py, PyBytes>, (usize, usize, usize), u32, bool, bool, bool);
+pub type Decoded<'py> = (Bound<'py, PyBytes>, (usize, usize, usize), u32, bool, bool, bool);
 
 /// The image of a stream at a level (0 is full size), optionally from its first layers only, or of a region: first row,
 /// first column, rows and columns.

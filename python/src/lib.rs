@@ -7,6 +7,7 @@
 mod array;
 mod codec;
 mod dlpack;
+mod jpeg2000;
 mod level;
 mod plan;
 mod scheme;
@@ -74,6 +75,9 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clear_scratch, module)?)?;
     module.add_function(wrap_pyfunction!(codec::encode, module)?)?;
     module.add_function(wrap_pyfunction!(codec::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(jpeg2000::encode_jpeg2000, module)?)?;
+    module.add_function(wrap_pyfunction!(jpeg2000::decode_jpeg2000, module)?)?;
+    module.add_function(wrap_pyfunction!(jpeg2000::transcode_jpeg2000, module)?)?;
     module.add_function(wrap_pyfunction!(level::level_plan, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_handlers, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_scratch_bytes, module)?)?;

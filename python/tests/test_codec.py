@@ -93,3 +93,54 @@ def test_claimed_samples_are_limited():
     assert lifting.decode(stream, max_samples=4096).shape == (64, 64)
     with pytest.raises(lifting.LiftingError, match="4096"):
         lifting.decode(stream, max_samples=4095)
+
+
+class TestJpeg2000:
+    """JPEG 2000 and HTJ2K behind the same functions."""
+
+    formats = ["htj2k", "jph", "j2k", "jp2"]
+
+    @pytest.mark.parametrize("format", formats)
+    def test_lossless(self, format):
+        rng = np.random.default_rng(3)
+        for dtype, shape in [("uint8", (40, 51)), ("uint16", (33, 20, 3)), ("int16", (17, 64)), ("int8", (9, 9, 2))]:
+            info = np.iinfo(dtype)
+            image = rng.integers(info.min, info.max, shape, dtype, endpoint=True)
+            stream = lifting.encode(image, format=format, levels=2, tile=(16, 32))
+            back = lifting.decode(stream)
+            assert back.dtype == image.dtype and (back == image).all()
+            for other in self.formats:
+                assert (lifting.decode(lifting.transcode(stream, other)) == image).all()
+
+    def test_targets(self):
+        image = (np.add.outer(np.arange(100), np.arange(120)) % 251).astype("uint8")
+        for format in self.formats:
+            back = lifting.decode(lifting.encode(image, psnr=40, format=format)).astype(float)
+            assert 10 * np.log10(255**2 / ((back - image) ** 2).mean()) >= 40
+            assert len(lifting.encode(image, bpp=1, format=format)) <= image.size / 8 + 100
+        stream = lifting.encode(image, format="jp2", layers=3)
+        assert lifting.decode(stream, layers=1).shape == image.shape
+        assert lifting.decode(stream, level=1).shape == (50, 60)
+        assert (lifting.decode(stream, region=(10, 20, 30, 40)) == image[10:40, 20:60]).all()
+
+    def test_errors(self):
+        image = np.zeros((20, 20), "uint8")
+        for options, text in [
+            ({"format": "jxl"}, "unknown format 'jxl'"),
+            ({"format": "jph", "wavelet": "dd137"}, "takes no wavelet but 'legall53'"),
+            ({"format": "jph", "passes": 3}, "neither passes nor fast"),
+            ({"format": "jph", "layers": 2}, "coder of Part 1"),
+            ({"format": "jph", "quality": 101}, "choose 1 to 100"),
+        ]:
+            with pytest.raises(lifting.LiftingError, match=text):
+                lifting.encode(image, **options)
+        stream = lifting.encode(image, format="jph")
+        with pytest.raises(lifting.LiftingError, match="levels 0 .full size. to 4"):
+            lifting.decode(stream, level=5)
+        with pytest.raises(lifting.LiftingError, match="truncated"):
+            lifting.decode(stream[:-10])
+        assert lifting.decode(stream[:-2], cut=True).shape == (20, 20)
+        with pytest.raises(lifting.LiftingError, match="not JPEG 2000"):
+            lifting.transcode(b"something else", "jph")
+        with pytest.raises(lifting.LiftingError, match="unknown format 'lpc'"):
+            lifting.transcode(stream, "lpc")

@@ -53,6 +53,14 @@ def test_numcodecs():
     assert (zarr.open_array(store)[:] == x).all()
 
 
+def test_jpeg2000():
+    x = np.add.outer(np.arange(60), np.arange(70)).astype("uint16")
+    for format in ["htj2k", "jp2"]:
+        codec = lifting.numcodecs.LiftingCodec(format=format)
+        stream = codec.encode(x)
+        assert (codec.decode(stream) == x).all() and codec.get_config() == {"id": "lifting", "format": format}
+
+
 def test_codecs_are_found_by_name():
     try:
         points = importlib.metadata.distribution("lifting").entry_points
