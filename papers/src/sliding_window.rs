@@ -1,8 +1,8 @@
 //! Van der Laan's passes in several block shapes; tables have the fastest on a device.
 //!
-//! The kernels are those of [`horizontal`] and [`vertical`]. A thread of a slab may have several columns; the paper's
-//! thread has two samples of 16 bits, neighbours in one word, where ours are a slab's threads apart. Slabs may be cut
-//! into chunks of rows, which the paper does not do.
+//! The kernels are those of [`horizontal`] and [`vertical`]. As in the paper, a thread moves words of four bytes: two
+//! neighbours, if samples have 16 bits. Lines that are not whole, aligned words move sample by sample. A thread of a
+//! slab may have several words, and slabs may be cut into chunks of rows, which the paper does not do.
 //!
 //! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
 //! 22(1), 2011, sections IV-E and IV-F.
@@ -61,13 +61,44 @@ impl AxisSchedule for SlidingWindow {
     }
 
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
+        self.of_width(scheme, options, sides, along, 1)
+    }
+
+    /// Samples of a word of four bytes.
+    fn width(&self, sides: Sides) -> u32 {
+        (4 / sides.signal.bytes().max(sides.bands.bytes()) as u32).max(1)
+    }
+
+    fn whole_kernel(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        sides: Sides,
+        along: Along,
+    ) -> Result<Kernel, ScheduleError> {
+        self.of_width(scheme, options, sides, along, self.width(sides))
+    }
+}
+
+impl SlidingWindow {
+    fn of_width(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        sides: Sides,
+        along: Along,
+        width: u32,
+    ) -> Result<Kernel, ScheduleError> {
         if along == Along::Row {
-            return horizontal::kernel_between(scheme, options, sides, self.rows);
+            return horizontal::kernel_of_width(scheme, options, sides, (self.rows, along), width);
         }
         let window = Window::derive(&options.direction.steps(scheme), options.boundary);
         let [columns, threads_x, threads_y, height] = self.slab;
         let height = height.max((window.kept() as u32).next_multiple_of(8));
         let chunk = if self.chunk == 0 { WHOLE } else { self.chunk }.next_multiple_of(height);
-        vertical::kernel_between(scheme, options, sides, VerticalShape { columns, threads_x, threads_y, height, chunk })
+        // A thread has at least a word, so slabs of few columns get wider.
+        let columns = columns.max(threads_x * width);
+        let shape = VerticalShape { columns, threads_x, threads_y, height, chunk };
+        vertical::kernel_of_width(scheme, options, sides, shape, width)
     }
 }

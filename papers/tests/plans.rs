@@ -66,6 +66,24 @@ fn passes_of_papers_have_the_same_bits() {
     }
 }
 
+/// Aligned images of whole words are moved word by word; others sample by sample, with the same bits.
+#[test]
+fn words_of_samples_have_the_same_bits() {
+    let legall = catalogue::find("legall53").unwrap();
+    let cdf97 = catalogue::find("cdf97").unwrap();
+    for (_, shapes) in passes().into_iter().filter(|(method, _)| *method == "sliding-window") {
+        for asked in shapes.into_iter().map(Schedule::Axis) {
+            for boundary in Boundary::ALL {
+                let words = Plan::builder(&legall).shape(&[2, 36, 72]).levels_per_axis(&[0, 2, 2]).boundary(boundary);
+                let words = words.sample::<i16>();
+                check(&words, words.clone().schedule(asked), &[asked.name()], |x| x);
+            }
+            let halves = Plan::builder(&cdf97).shape(&[40, 88]).levels(2).sample::<lifting::f16>();
+            check(&halves, halves.clone().schedule(asked), &[asked.name()], |x| lifting::f16::from_f32(f32::from(x)));
+        }
+    }
+}
+
 /// Filtering differs by rounding, far below the samples' magnitude; it does not support integers.
 #[test]
 fn convolution_equals_lifting_within_rounding() {

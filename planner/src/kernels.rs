@@ -97,8 +97,8 @@ pub(crate) enum Key {
     Lines(Direction, Sides, registers::horizontal::RegisterRowShape),
     /// Columns in registers; columns per lane.
     Columns(Direction, Sides, u32),
-    /// One axis, by a requested schedule.
-    Axis(&'static dyn AxisSchedule, Direction, Sides, Along),
+    /// One axis, by a requested schedule; whether lines are whole vectors.
+    Axis(&'static dyn AxisSchedule, Direction, Sides, Along, bool),
     /// Transposition of images.
     Transpose(Scalar),
     /// Two or three axes in a shape, for this row alignment; and whether the low band is kept in cache for the next
@@ -283,8 +283,13 @@ impl<'a> Family<'a> {
                 Ok((horizontal::kernel_between(self.scheme, options, sides, self.tuning.horizontal)?, None))
             }
             Key::Vertical(direction, sides) => Ok((self.vertical(self.options(direction, sides), sides)?, None)),
-            Key::Axis(schedule, direction, sides, along) => {
-                Ok((schedule.kernel(self.scheme, self.options(direction, sides), sides, along)?, None))
+            Key::Axis(schedule, direction, sides, along, whole) => {
+                let options = self.options(direction, sides);
+                let kernel = match whole {
+                    true => schedule.whole_kernel(self.scheme, options, sides, along),
+                    false => schedule.kernel(self.scheme, options, sides, along),
+                };
+                Ok((kernel?, None))
             }
             Key::Transpose(sample) => Ok((transpose::kernel(sample), None)),
             Key::Lattice(direction, sides, along, shape) => {

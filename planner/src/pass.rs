@@ -167,10 +167,10 @@ impl Lowering<'_> {
             }
             Way::Axis(schedule) => {
                 let along = if rows { Along::Row } else { Along::Column };
-                Taken::anywhere(
-                    self.cx.kernels.get(family, Key::Axis(schedule, direction, sides, along))?,
-                    schedule.name(),
-                )
+                let whole = self.is_whole(&layout, schedule.width(sides), (length, parity));
+                let kernel = self.cx.kernels.get(family, Key::Axis(schedule, direction, sides, along, whole))?;
+                let vectors = whole && layout.is_users();
+                Taken { vectors, ..Taken::anywhere(kernel, schedule.name()) }
             }
             _ => match self.in_registers(family, pass, sides, &layout)? {
                 Some(taken) => taken,
@@ -206,6 +206,15 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether lines are whole vectors of `width` samples in all arrays, and these are aligned.
+    fn is_whole(&self, layout: &LineLayout, width: u32, (length, parity): (usize, usize)) -> bool {
+        let width = i64::from(width);
+        let lengths = if layout.rows { parity == 0 && length as i64 % (2 * width) == 0 } else { true };
+        let lines = layout.rows || layout.lines.len % width == 0;
+        let anywhere = self.cx.misaligned && layout.is_users();
+        width > 1 && lengths && lines && !anywhere && layout.is_aligned([width; 3], false)
     }
 
     /// Appends a pass along columns that is transposed into rows in scratch, and back.

@@ -152,10 +152,21 @@ fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedu
         .map(|(_, shapes)| shapes[0])
         .filter(lifts_or_filters)
         .flat_map(|schedule| [Along::Row, Along::Column].map(|along| schedule.kernel(scheme, options, sides, along)));
+    // Sliding windows move words of 16-bit samples as no other kernel does.
+    let window = papers::sliding_window::SHAPES[0];
+    let words = [Along::Row, Along::Column]
+        .into_iter()
+        .filter(|_| window.width(sides) > 1)
+        .map(|along| window.whole_kernel(scheme, options, sides, along));
     // Rows of baselines are the passes of emitted files.
     let of_files = options.kernel_name(scheme, "horizontal");
     let own = along_axes.filter(|made| !made.as_ref().is_ok_and(|kernel| kernel.name.starts_with(&of_files)));
-    papers::LAUNCHES.iter().flat_map(|schedule| kernels_of(*schedule, scheme, options)).chain(own).collect()
+    papers::LAUNCHES
+        .iter()
+        .flat_map(|schedule| kernels_of(*schedule, scheme, options))
+        .chain(own)
+        .chain(words)
+        .collect()
 }
 
 /// Representative kernels of gradients: the wavelet lifted in an adjoint, by all schedules, with ends doubled on load;

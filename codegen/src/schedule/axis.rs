@@ -26,6 +26,27 @@ pub trait AxisSchedule: Send + Sync {
         true
     }
 
+    /// Neighbouring samples per access of a second kernel, which takes only [`whole`](AxisSchedule::whole_kernel)
+    /// lines; 1 without one.
+    fn width(&self, _: Sides) -> u32 {
+        1
+    }
+
+    /// The kernel of passes over lines that begin at multiples of [`width`](AxisSchedule::width) samples in all arrays.
+    /// Along rows, both bands have a multiple of as many samples; along columns, the number of lines is a multiple.
+    ///
+    /// # Errors
+    /// The limit that it exceeds.
+    fn whole_kernel(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        sides: Sides,
+        along: Along,
+    ) -> Result<Kernel, ScheduleError> {
+        self.kernel(scheme, options, sides, along)
+    }
+
     /// The kernel of passes between arrays of two types.
     ///
     /// # Errors

@@ -11,10 +11,10 @@
 //! 22(1), 2011, section IV-E, where a block has a whole row. Slices of a row, and their halo, are ours.
 
 use super::lift::{Arithmetic, step_value};
-use super::pass::{Along, Pass, resident};
+use super::pass::{Along, Image, Pass, resident};
 use super::{Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Direction, Scheme, Step};
 
@@ -65,13 +65,30 @@ pub fn kernel_along(
     shape: HorizontalShape,
     along: Along,
 ) -> Result<Kernel, ScheduleError> {
+    kernel_of_width(scheme, options, sides, (shape, along), 1)
+}
+
+/// [`kernel_along`] rows with `width` neighbouring samples per access. The first position is even; bands of a row have
+/// a multiple of as many samples, and begin at one.
+///
+/// # Errors
+/// As [`kernel`].
+pub fn kernel_of_width(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    (shape, along): (HorizontalShape, Along),
+    width: u32,
+) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     if let Some(stages) = options.direction.stages(scheme, options.boundary) {
         return lattice::runs::kernel(scheme, options, sides, along, &stages);
     }
     let steps = options.direction.steps(scheme);
     let halo = Halo::of(&steps, options.boundary);
-    let (before, after) = (halo.pairs_before(), halo.pairs_after());
+    // Accesses of several samples begin at multiples of their width.
+    let whole = |pairs: i64| (pairs as u64).next_multiple_of(width.into()) as i64;
+    let (before, after) = (whole(halo.pairs_before()), whole(halo.pairs_after()));
     if before.max(after) > i64::from(shape.pairs) {
         return Err(ScheduleError::Reach {
             schedule: "horizontal",
@@ -84,7 +101,8 @@ pub fn kernel_along(
     let phase_len = (i64::from(shape.pairs) + before + after) as u32;
 
     let name = if along == Along::Row { "horizontal" } else { "vertical_naive" };
-    let mut builder = Builder::new(options.pass_name(scheme, name, sides));
+    let name = if width == 1 { name.to_owned() } else { format!("{name}_x{width}") };
+    let mut builder = Builder::new(options.pass_name(scheme, &name, sides));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of rows: a block lifts a slice of a row in shared memory.",
@@ -98,7 +116,6 @@ pub fn kernel_along(
     let row = b.shared("row", arith.work, 2 * phase_len);
 
     let pairs = shape.pairs as i32;
-    let thread = Expr::from(Builtin::ThreadX);
     let slices = b.let_("slices", Scalar::I32, (pass.pairs() + (pairs - 1)) / pairs);
     let line = b.let_("line", Scalar::I32, Builtin::BlockX / slices);
     let first = b.let_("first_pair", Scalar::I32, Builtin::BlockX % slices * pairs);
@@ -116,22 +133,11 @@ pub fn kernel_along(
             b.set(first, first + Builtin::BlockY);
         }
         b.comment("load: even samples first, then odd samples");
-        b.for_("x", thread, 2 * phase_len as i32, shape.threads as i32, |b, x| {
-            let position = b.let_("position", Scalar::I32, origin + x);
-            let slot = x.and(1) * phase_len as i32 + (x >> 1);
-            let load = |b: &mut Builder, position: Expr| {
-                let sample = b.declare("sample", arith.work);
-                pass.load(b, &image, line.into(), position, Place::Local(sample));
-                b.store(Space::Shared(row), slot, sample);
-            };
-            if options.boundary == Boundary::Periodic {
-                let position = b.let_("served", Scalar::I32, pass.serve(position.into()));
-                load(b, position.into());
-            } else {
-                let inside = position.ge(pass.parity).and(position.lt(pass.end()));
-                b.if_(inside, |b| load(b, position.into()));
-            }
-        });
+        if width > 1 {
+            tile.load_wide(b, &image, (line, origin), (options, shape), width);
+        } else {
+            tile.load(b, &image, (line, origin), (options, shape));
+        }
         b.barrier();
         b.if_(pass.length.gt(1), |b| {
             for (step, reach) in steps.iter().zip(&halo.steps) {
@@ -142,7 +148,11 @@ pub fn kernel_along(
             Direction::Forward => "store the bands",
             Direction::Inverse => "store the signal",
         });
-        tile.store(b, options, shape, |b, position, value| pass.store(b, &image, line.into(), position, value));
+        if width > 1 {
+            tile.store_wide(b, &image, line, (options, shape), width);
+        } else {
+            tile.store(b, options, shape, |b, position, value| pass.store(b, &image, line.into(), position, value));
+        }
         b.barrier();
     });
 
@@ -170,6 +180,118 @@ impl Tile<'_> {
     /// Element of index `k` of a phase.
     fn slot(&self, phase: lifting_dsl::Phase, k: Expr) -> Expr {
         k - self.first + (self.before + phase.parity() as i32 * self.phase_len)
+    }
+
+    /// Loads the slice and its halo.
+    fn load(
+        &self,
+        b: &mut Builder,
+        image: &Image,
+        (line, origin): (LocalId, LocalId),
+        (options, shape): (Options, HorizontalShape),
+    ) {
+        b.for_("x", Builtin::ThreadX, 2 * self.phase_len, shape.threads as i32, |b, x| {
+            let position = b.let_("position", Scalar::I32, origin + x);
+            let slot = x.and(1) * self.phase_len + (x >> 1);
+            self.inside(b, options, position, |b, position| {
+                let sample = b.declare("sample", self.arith.work);
+                self.pass.load(b, image, line.into(), position, Place::Local(sample));
+                b.store(Space::Shared(self.row), slot, sample);
+            });
+        });
+    }
+
+    /// Runs `load` for a position, served by the border rule if that is periodic, or if it is inside the signal.
+    fn inside(&self, b: &mut Builder, options: Options, position: LocalId, load: impl FnOnce(&mut Builder, Expr)) {
+        if options.boundary == Boundary::Periodic {
+            let position = b.let_("served", Scalar::I32, self.pass.serve(position.into()));
+            load(b, position.into());
+        } else {
+            let inside = position.ge(self.pass.parity).and(position.lt(self.pass.end()));
+            b.if_(inside, |b| load(b, position.into()));
+        }
+    }
+
+    /// [`Tile::load`] with `width` neighbours per access: of the signal's, or of a band's.
+    fn load_wide(
+        &self,
+        b: &mut Builder,
+        image: &Image,
+        (line, origin): (LocalId, LocalId),
+        (options, shape): (Options, HorizontalShape),
+        width: u32,
+    ) {
+        let w = width as i32;
+        b.for_("word", Builtin::ThreadX, 2 * self.phase_len / w, shape.threads as i32, |b, word| {
+            // Analysis: consecutive samples. Synthesis: samples of the low band, then of the high band.
+            let (position, slots) = match options.direction {
+                Direction::Forward => (origin + word * w, word * (w / 2)),
+                Direction::Inverse => {
+                    let half = self.phase_len / w;
+                    let high = word.ge(half);
+                    let k = high.select(word - half, word) * w;
+                    (origin + (k << 1) + high.select(1, 0), word * w)
+                }
+            };
+            let position = b.let_("position", Scalar::I32, position);
+            self.inside(b, options, position, |b, position| {
+                let samples = self.pass.load_wide(b, image, (line.into(), position), width);
+                let each = |from: i32, step: usize| (from..w).step_by(step).map(|c| samples.at(c)).collect();
+                let mut keep = |slot: Expr, values| b.store_wide(Space::Shared(self.row), slot, values, Cache::Default);
+                match options.direction {
+                    Direction::Forward => {
+                        keep(slots, each(0, 2));
+                        keep(slots + self.phase_len, each(1, 2));
+                    }
+                    Direction::Inverse => keep(slots, each(0, 1)),
+                }
+            });
+        });
+    }
+
+    /// [`Tile::store`] with `width` neighbours per access.
+    fn store_wide(
+        &self,
+        b: &mut Builder,
+        image: &Image,
+        line: LocalId,
+        (options, shape): (Options, HorizontalShape),
+        width: u32,
+    ) {
+        let (w, pairs) = (width as i32, shape.pairs as i32);
+        b.for_("word", Builtin::ThreadX, 2 * pairs / w, shape.threads as i32, |b, word| {
+            let (position, phase) = match options.direction {
+                Direction::Forward => {
+                    let half = pairs / w;
+                    let high = b.let_("high", Scalar::I32, word.ge(half).select(1, 0));
+                    let k = (word - high * half) * w;
+                    (((self.first + k) << 1) + high, Expr::from(high))
+                }
+                Direction::Inverse => ((self.first << 1) + word * w, 0.into()),
+            };
+            let position = b.let_("position", Scalar::I32, position);
+            let inside = position.ge(self.pass.parity).and(position.lt(self.pass.end()));
+            b.if_(inside, |b| {
+                let slot = (position >> 1) - self.first + self.before + phase * self.phase_len;
+                let kept = |b: &mut Builder, slot: Expr, count: u32| {
+                    let values = b.array("results", self.arith.work, count);
+                    let space = Space::Shared(self.row);
+                    b.load(Place::Elem(values, 0.into()), space, slot, count, Cache::Default);
+                    values
+                };
+                let values = match options.direction {
+                    Direction::Forward => {
+                        let values = kept(b, slot, width);
+                        (0..w).map(|c| values.at(c)).collect()
+                    }
+                    Direction::Inverse => {
+                        let [even, odd] = [slot, slot + self.phase_len].map(|slot| kept(b, slot, width / 2));
+                        (0..w).map(|c| if c % 2 == 0 { even } else { odd }.at(c / 2)).collect()
+                    }
+                };
+                self.pass.store_wide(b, image, (line.into(), position.into()), values);
+            });
+        });
     }
 
     /// One step on the slice and the part of the halo that later steps need.

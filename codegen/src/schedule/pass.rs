@@ -243,6 +243,69 @@ impl Pass {
         }
     }
 
+    /// Loads `width` neighbours from the steps' input into a new array of type `work`. Along columns, they are samples
+    /// of as many lines at `position`; along rows, consecutive samples of the signal or of a band.
+    pub(super) fn load_wide(
+        &self,
+        b: &mut Builder,
+        image: &Image,
+        (line, position): (Expr, Expr),
+        width: u32,
+    ) -> LocalId {
+        let scalar = match self.options.direction {
+            Direction::Forward => self.signal.scalar,
+            Direction::Inverse => self.low.scalar,
+        };
+        let raw = b.array("values", scalar, width);
+        let fetch = |b: &mut Builder, array: PassArray, base: LocalId, i: Expr| {
+            let index = self.index(array, base, line, i);
+            b.load(Place::Elem(raw, 0.into()), Space::Global(array.pointer), index, width, Cache::Default);
+        };
+        match self.options.direction {
+            Direction::Forward => fetch(b, self.signal, image.signal, position - self.parity),
+            Direction::Inverse => b.if_else(
+                is_even(position),
+                |b| fetch(b, self.low, image.low, (position >> 1) - self.parity),
+                |b| fetch(b, self.high, image.high, position >> 1),
+            ),
+        }
+        let samples = b.array("samples", self.arith.work, width);
+        let step = self.step_of_neighbours(self.options.direction == Direction::Inverse);
+        for c in 0..width as i32 {
+            let sample = self.of_end(self.taken(raw.at(c), scalar), position + c * step, 2.0);
+            b.set(Place::Elem(samples, c.into()), sample);
+        }
+        samples
+    }
+
+    /// Stores neighbouring results of type `work`: the counterpart of [`Pass::load_wide`].
+    pub(super) fn store_wide(&self, b: &mut Builder, image: &Image, (line, position): (Expr, Expr), values: Vec<Expr>) {
+        let step = self.step_of_neighbours(self.options.direction == Direction::Forward);
+        let values: Vec<Expr> =
+            (0i32..).zip(values).map(|(c, value)| self.stored(value, position + c * step)).collect();
+        let put = |b: &mut Builder, array: PassArray, base: LocalId, i: Expr| {
+            let index = self.index(array, base, line, i);
+            b.store_wide(Space::Global(array.pointer), index, values.clone(), Cache::Default);
+        };
+        match self.options.direction {
+            Direction::Forward => b.if_else(
+                is_even(position),
+                |b| put(b, self.low, image.low, (position >> 1) - self.parity),
+                |b| put(b, self.high, image.high, position >> 1),
+            ),
+            Direction::Inverse => put(b, self.signal, image.signal, position - self.parity),
+        }
+    }
+
+    /// Positions from one neighbour in memory to the next.
+    fn step_of_neighbours(&self, in_band: bool) -> i32 {
+        match (self.along, in_band) {
+            (Along::Column, _) => 0,
+            (Along::Row, false) => 1,
+            (Along::Row, true) => 2,
+        }
+    }
+
     fn put(&self, b: &mut Builder, array: PassArray, base: LocalId, line: Expr, i: Expr, value: Expr) {
         let index = self.index(array, base, line, i);
         b.store(Space::Global(array.pointer), index, value);
@@ -320,6 +383,37 @@ impl Pass {
                 value.into()
             }
         }
+    }
+
+    /// [`Pass::read`] of `width` neighbours at once, into a new array.
+    pub(super) fn read_wide(
+        &self,
+        b: &mut Builder,
+        arith: Arithmetic,
+        (phase, k): (Phase, Expr),
+        border: Option<LocalId>,
+        width: u32,
+        fetch: impl FnOnce(&mut Builder, Expr, Place),
+    ) -> LocalId {
+        let values = b.array("x", arith.work, width);
+        let place = Place::Elem(values, 0.into());
+        match (self.options.boundary, border) {
+            (Boundary::Zero, _) => {
+                let i = b.let_("i", Scalar::I32, k);
+                let is_inside = i.ge(self.first_index(phase)).and(i.le(self.last_index(phase)));
+                b.if_else(
+                    is_inside,
+                    |b| fetch(b, i.into(), place),
+                    |b| (0..width as i32).for_each(|c| b.set(Place::Elem(values, c.into()), arith.zero())),
+                );
+            }
+            (_, Some(border)) => {
+                let i = b.let_("i", Scalar::I32, border.select(self.serve_index(phase, k), k));
+                fetch(b, i.into(), place);
+            }
+            (_, None) => fetch(b, k, place),
+        }
+        values
     }
 
     /// Smallest k of a phase with a sample.

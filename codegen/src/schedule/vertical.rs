@@ -15,7 +15,7 @@ use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Image, Pass, resident};
 use super::{Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::{Halo, Window};
 use lifting_dsl::{Boundary, Direction, Scheme, Step};
 
@@ -72,6 +72,21 @@ pub fn kernel_between(
     sides: Sides,
     shape: VerticalShape,
 ) -> Result<Kernel, ScheduleError> {
+    kernel_of_width(scheme, options, sides, shape, 1)
+}
+
+/// [`kernel_between`] with `width` neighbouring columns per access. The number of columns and the row starts are
+/// multiples of it, as is `shape.columns` of a thread.
+///
+/// # Errors
+/// As [`kernel_with`].
+pub fn kernel_of_width(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: VerticalShape,
+    width: u32,
+) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     if let Some(stages) = options.direction.stages(scheme, options.boundary) {
         return lattice::runs::kernel(scheme, options, sides, Along::Column, &stages);
@@ -95,7 +110,8 @@ pub fn kernel_between(
         return Err(too_long("bytes of shared memory for the window", bytes, 48 * 1024));
     }
 
-    let mut builder = Builder::new(options.pass_name(scheme, "vertical", sides));
+    let name = if width == 1 { "vertical".to_owned() } else { format!("vertical_x{width}") };
+    let mut builder = Builder::new(options.pass_name(scheme, &name, sides));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of columns: a window slides down a slab of columns.",
@@ -118,9 +134,9 @@ pub fn kernel_between(
 
     let (columns, chunk) = (shape.columns as i32, shape.chunk as i32);
     let slabs = b.let_("slabs", Scalar::I32, (pass.lines + (columns - 1)) / columns);
-    let column = Builtin::BlockX % slabs * columns + Builtin::ThreadX;
+    let column = Builtin::BlockX % slabs * columns + across(width);
     let column = b.let_("column", Scalar::I32, column);
-    let offsets = (0..shape.columns).step_by(shape.threads_x as usize);
+    let offsets = (0..shape.columns).step_by((shape.threads_x * width) as usize);
     let columns_of = offsets.map(|offset| Column::declare(b, column, offset as i32, &pass)).collect();
     let start = b.let_("chunk_start", Scalar::I32, Builtin::BlockX / slabs * chunk);
     let end = b.let_("end", Scalar::I32, pass.parity + pass.length);
@@ -139,8 +155,8 @@ pub fn kernel_between(
         start.eq_(0).select(0, start - lead)
     };
     let front0 = b.let_("first_front", Scalar::I32, front0);
-    let slab =
-        Slab { cells, window: &window, halo: &halo, shape, arith, pass: &pass, columns: columns_of, start, end, above };
+    let (window, halo, pass) = (&window, &halo, &pass);
+    let slab = Slab { cells, window, halo, shape, width, arith, pass, columns: columns_of, start, end, above };
 
     pass.for_each_image(b, |b, image| {
         let front = b.let_("front", Scalar::I32, front0);
@@ -172,7 +188,12 @@ pub fn kernel_between(
     Ok(kernel)
 }
 
-/// A column of a thread.
+/// First of a thread's columns in the slab.
+fn across(width: u32) -> Expr {
+    if width == 1 { Builtin::ThreadX.into() } else { Builtin::ThreadX * width as i32 }
+}
+
+/// A column of a thread, or the first of neighbours.
 #[derive(Clone, Copy)]
 struct Column {
     index: LocalId,
@@ -196,9 +217,11 @@ struct Slab<'a> {
     window: &'a Window,
     halo: &'a Halo,
     shape: VerticalShape,
+    /// Neighbouring columns per access.
+    width: u32,
     arith: Arithmetic,
     pass: &'a Pass,
-    /// The thread's columns.
+    /// The thread's columns, or the first of each group of neighbours.
     columns: Vec<Column>,
     start: LocalId,
     end: LocalId,
@@ -221,7 +244,7 @@ impl Slab<'_> {
 
     /// Element of a row of the window.
     fn cell(&self, front: LocalId, position: Expr, column: Column) -> Expr {
-        let cell = (position - front + self.above) * self.shape.columns as i32 + Builtin::ThreadX;
+        let cell = (position - front + self.above) * self.shape.columns as i32 + across(self.width);
         if column.offset == 0 { cell } else { cell + column.offset }
     }
 
@@ -233,6 +256,31 @@ impl Slab<'_> {
         }
     }
 
+    /// The row inside the image that a row of the window is loaded from.
+    fn served(&self, b: &mut Builder, row: Expr) -> Expr {
+        match self.pass.periodic() {
+            true => b.let_("served", Scalar::I32, self.pass.serve(row)).into(),
+            false => row,
+        }
+    }
+
+    /// Neighbours of an access.
+    fn each(&self) -> std::ops::Range<i32> {
+        0..self.width as i32
+    }
+
+    /// Loads neighbouring columns of a row of the window into a new array.
+    fn neighbours(&self, b: &mut Builder, name: &str, cell: Expr) -> LocalId {
+        let values = b.array(name, self.arith.work, self.width);
+        b.load(Place::Elem(values, 0.into()), Space::Shared(self.cells), cell, self.width, Cache::Default);
+        values
+    }
+
+    /// Stores neighbouring columns in a row of the window.
+    fn keep(&self, b: &mut Builder, cell: Expr, values: Vec<Expr>) {
+        b.store_wide(Space::Shared(self.cells), cell, values, Cache::Default);
+    }
+
     fn load(&self, b: &mut Builder, image: &Image, front: LocalId, front0: LocalId) {
         b.comment("load: the whole window at first, then only new rows");
         let fresh = front + self.window.bottom as i32;
@@ -240,11 +288,14 @@ impl Slab<'_> {
         let to = front + (self.shape.height as i32 + self.window.bottom as i32);
         let (from, to) = self.clip(from, to);
         self.rows(b, from, to, 1, |b, row, column| {
+            if self.width > 1 {
+                let served = self.served(b, row);
+                let samples = self.pass.load_wide(b, image, (column.index.into(), served), self.width);
+                self.keep(b, self.cell(front, row, column), self.each().map(|c| samples.at(c)).collect());
+                return;
+            }
             let sample = b.declare("sample", self.arith.work);
-            let served = match self.pass.periodic() {
-                true => b.let_("served", Scalar::I32, self.pass.serve(row)).into(),
-                false => row,
-            };
+            let served = self.served(b, row);
             self.pass.load(b, image, column.index.into(), served, Place::Local(sample));
             b.store(Space::Shared(self.cells), self.cell(front, row, column), sample);
         });
@@ -275,6 +326,9 @@ impl Slab<'_> {
         let from = if p == 0 { ((from + 1) >> 1) << 1 } else { ((from >> 1) << 1) + 1 };
         let lift = |b: &mut Builder, row: Expr, column: Column| {
             let cell = b.let_("cell", Scalar::I32, self.cell(front, row, column));
+            if self.width > 1 {
+                return self.lift_neighbours(b, step, (front, row, column), cell, border);
+            }
             let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.cells), cell);
             let mut read = |offset: i32| {
                 let k = (row >> 1) + offset;
@@ -290,6 +344,41 @@ impl Slab<'_> {
         b.barrier();
     }
 
+    /// One step on neighbouring columns of a row.
+    fn lift_neighbours(
+        &self,
+        b: &mut Builder,
+        step: &Step,
+        (front, row, column): (LocalId, Expr, Column),
+        cell: LocalId,
+        border: Option<LocalId>,
+    ) {
+        let target = step.target();
+        let p = target.parity() as i32;
+        let old = self.neighbours(b, target.name(), cell.into());
+        // Neighbours read the same rows.
+        let mut known: Vec<(i32, LocalId)> = Vec::new();
+        let values = self.each().map(|c| {
+            let mut read = |offset: i32| {
+                if let Some((_, values)) = known.iter().find(|(of, _)| *of == offset) {
+                    return values.at(c);
+                }
+                let k = (row >> 1) + offset;
+                let values =
+                    self.pass.read_wide(b, self.arith, (target.other(), k), border, self.width, |b, k, place| {
+                        let position = (k << 1) + (1 - p);
+                        let cell = self.cell(front, position, column);
+                        b.load(place, Space::Shared(self.cells), cell, self.width, Cache::Default);
+                    });
+                known.push((offset, values));
+                values.at(c)
+            };
+            step_value(step, self.arith, old.at(c), &mut read)
+        });
+        let values = values.collect();
+        self.keep(b, cell.into(), values);
+    }
+
     fn store(&self, b: &mut Builder, image: &Image, front: LocalId, stop: LocalId) {
         b.comment("store the finished rows");
         let done = front - self.window.overlap as i32;
@@ -297,6 +386,11 @@ impl Slab<'_> {
         let to = (done + self.shape.height as i32).min(stop);
         self.rows(b, from, to, 1, |b, row, column| {
             let cell = self.cell(front, row, column);
+            if self.width > 1 {
+                let results = self.neighbours(b, "results", cell);
+                let values = self.each().map(|c| results.at(c)).collect();
+                return self.pass.store_wide(b, image, (column.index.into(), row), values);
+            }
             let value = b.load_new("result", self.arith.work, Space::Shared(self.cells), cell);
             self.pass.store(b, image, column.index.into(), row, value.into());
         });
@@ -313,8 +407,12 @@ impl Slab<'_> {
         let (from, to) = self.clip(from, from + kept);
         self.rows(b, from, to, 1, |b, row, column| {
             let cell = b.let_("cell", Scalar::I32, self.cell(front, row, column));
-            let value = b.load_new("kept", self.arith.work, Space::Shared(self.cells), cell);
             let up = (self.shape.height * self.shape.columns) as i32;
+            if self.width > 1 {
+                let kept = self.neighbours(b, "kept", cell.into());
+                return self.keep(b, cell - up, self.each().map(|c| kept.at(c)).collect());
+            }
+            let value = b.load_new("kept", self.arith.work, Space::Shared(self.cells), cell);
             b.store(Space::Shared(self.cells), cell - up, value);
         });
     }
