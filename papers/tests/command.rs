@@ -81,5 +81,6 @@ fn coders_code_pictures() {
 fn unknown_tables_are_reported() {
     let bench = Bench::new();
     bench.run("kucis-9").fails(2, "unknown table `kucis-9`");
+    bench.run("kucis-1 --rows Horz").fails(2, "no row contains `Horz`");
     bench.run("kucis-1 --device cpu").fails(2, "measures on GPUs only");
 }

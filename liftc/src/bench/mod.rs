@@ -7,7 +7,7 @@
 pub mod case;
 pub mod codec;
 mod copies;
-mod cpu;
+pub mod cpu;
 pub mod cuda;
 pub mod data;
 pub mod opencl;

@@ -5,7 +5,7 @@ use crate::register_blocks::{Build, RegisterBlockShape};
 use liftc::bench::TimedOperation;
 use liftc::failure::Outcome;
 use lifting::BlockShape;
-use lifting::SampleType::{F32, I16};
+use lifting::SampleType::{F16, F32, I16};
 
 /// Bandwidth measured by the SDK's test, of a peak of 336 · 10⁹ bytes per second (table 2.5).
 const TITAN: (&str, Bandwidth) = ("GeForce GTX TITAN Black", Bandwidth::Measured(234.0));
@@ -193,6 +193,14 @@ fn counts() -> Outcome<Table> {
             )?);
             rows.push(built(Build::Shuffles).counted(sectors, label("memory accesses"), own_moved)?);
             rows.push(passes.counted(sectors, label("memory accesses, van der Laan's passes"), laan_moved)?);
+            if lossy {
+                // As stored in the thesis; arithmetic in 32 bits.
+                let halves = |spec: Spec| Spec { sample: F16, ..spec };
+                let blocks = halves(built(Build::Shuffles));
+                rows.push(blocks.counted(sectors, label("memory accesses, f16"), own_moved)?);
+                let passes = halves(passes);
+                rows.push(passes.counted(sectors, label("memory accesses, van der Laan's passes, f16"), laan_moved)?);
+            }
             let passes = "passes over whole rows have no halo, and IR operations are counted, before compilation";
             let sectors = "9/7 samples have 32 bits here";
             for (less, more, else_) in [

@@ -59,6 +59,22 @@ const PROPOSED: [&str; 3] = [
 const TRANSPOSED: [&str; 3] =
     ["Vert-Proposed", "Vert-Blazewicz2012", "the image is cached when it is transposed, and there are more blocks"];
 
+/// Sides of the images of curves by size.
+const SIDES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
+
+/// Time by size; the paper only plots it.
+fn curve(id: &'static str, title: &'static str, axis: usize, methods: &[Method]) -> Outcome<Table> {
+    let mut rows = Vec::new();
+    for side in SIDES {
+        let one = |schedule| Spec { axes: Some(vec![axis]), schedule, ..Spec::new("cdf97", F32, &[side; 2]) };
+        for (name, _, schedule) in methods {
+            rows.push(one(schedule).row(format!("{name}, {side}²"), None)?);
+        }
+        rows.push(one("auto").row(format!("plan, {side}²"), None)?);
+    }
+    Ok(Table { id, title, device: GTX, unit: Unit::Picoseconds, rows, claims: Vec::new() })
+}
+
 pub fn tables() -> Outcome<Vec<Table>> {
     let horizontal = |figures: [[f64; 2]; 4]| {
         [
@@ -103,6 +119,18 @@ pub fn tables() -> Outcome<Vec<Table>> {
             0,
             &vertical([[965.3, 930.2], [2139.0, 2231.7], [739.4, 737.9]]),
             &[PROPOSED, TRANSPOSED],
+        )?,
+        curve(
+            "kucis-fig3",
+            "Kučis 2014, figures 3 and 4: the horizontal pass by size, CDF 9/7 f32",
+            1,
+            &horizontal([[0.0; 2]; 4]),
+        )?,
+        curve(
+            "kucis-fig5",
+            "Kučis 2014, figures 5 and 6: the vertical pass by size, CDF 9/7 f32",
+            0,
+            &vertical([[0.0; 2]; 3]),
         )?,
     ])
 }

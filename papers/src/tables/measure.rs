@@ -3,7 +3,7 @@
 use super::report::{Found, Tuning};
 use super::table::{Usage, What};
 use liftc::bench::report::{DeviceInfo, Measurement};
-use liftc::bench::{Case, Runner as _, cuda, opencl};
+use liftc::bench::{Case, Runner as _, cpu, cuda, opencl};
 use liftc::failure::{Outcome, input};
 use lifting::Device;
 
@@ -46,6 +46,11 @@ impl Runner {
             (runner, What::Copy(case)) => {
                 let copies = runner.first(case, repeats)?.copies().clone();
                 Ok(Found::measured(copies.clone(), copies, Vec::new()))
+            }
+            (_, What::OnCpu(case)) => {
+                let rows = cpu::Runner::new(None)?.measure(case, repeats)?;
+                let row = rows.into_iter().next().ok_or_else(|| input("nothing was measured"))?;
+                Ok(Found::measured(row.times().clone(), row.copies().clone(), Vec::new()))
             }
             (Runner::Cuda(runner), What::Transfer(transfer)) => {
                 let [times, copies] = runner.transfer(*transfer, repeats)?;

@@ -27,7 +27,7 @@ use measure::Runner;
 use report::{Found, Report};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use table::{Table, What};
+use table::{Counter, Table, What};
 
 /// All tables, in the order of the papers; tables of coders use these pictures.
 fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
@@ -46,6 +46,9 @@ pub struct Args {
     /// Pictures for the tables of coders
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pictures: Vec<PathBuf>,
+    /// Only rows whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    rows: Option<String>,
     /// Only list the tables
     #[arg(long)]
     list: bool,
@@ -72,6 +75,7 @@ Without a CUDA device, it prints the papers' figures and the predictions.
 Examples:
   papers --list
   papers kucis-1 kucis-3
+  papers enfedaque-2.7 --rows 8192
   papers --json papers.json --svg figures/";
 
 /// Measures the requested tables.
@@ -91,8 +95,15 @@ pub fn run(args: &Args) -> Outcome {
     if let Some(path) = &args.json {
         check_distinct(&[], &[path])?;
     }
-    let wanted: Vec<Table> =
+    let mut wanted: Vec<Table> =
         all.into_iter().filter(|t| args.tables.is_empty() || args.tables.iter().any(|id| id == t.id)).collect();
+    if let Some(text) = &args.rows {
+        wanted.iter_mut().for_each(|table| table.keep(|label| label.contains(text.as_str())));
+        wanted.retain(|table| !table.rows.is_empty());
+        if wanted.is_empty() {
+            return Err(usage(format!("no row contains `{text}`")).help("`papers` prints the rows of all tables"));
+        }
+    }
     // Reports a bad picture or path once, before anything is measured.
     args.pictures.iter().try_for_each(|path| coder::check(path))?;
     let runner = runner(args)?;
@@ -120,6 +131,7 @@ pub fn run(args: &Args) -> Outcome {
                 (_, What::Derived(number)) => Ok(Found::Derived(*number)),
                 (_, What::Coded { pictures, .. }) if pictures.is_empty() => Ok(Found::Predicted(None)),
                 (_, What::Coded { pictures, coding }) => coder::bits(pictures, *coding, &mut coded).map(Found::Derived),
+                (_, What::Counted { case, of: Counter::Workspace, .. }) => predict::workspace(case).map(Found::Derived),
                 (_, What::Counted { case, levels, of }) => predict::thousands(case, *levels, *of).map(Found::Derived),
                 (Some(runner), what @ What::Transform(cases)) => {
                     let key = format!("{cases:?}");
@@ -198,6 +210,49 @@ mod tests {
                 assert!(known(&claim.less) && known(&claim.more), "{}: {} and {}", table.id, claim.less, claim.more);
             }
         }
+    }
+
+    /// Workspaces in thousandths of an image: passes need one array between them, transposed images two more.
+    #[test]
+    fn workspaces_are_counted() {
+        let all = tables(&[]).expect("the catalogue has all wavelets");
+        let memory = all.iter().find(|table| table.id == "laan-memory").expect("the table exists");
+        let found = memory.rows.iter().map(|row| {
+            let What::Counted { case, .. } = &row.what else { panic!("{}", row.label) };
+            let images = predict::workspace(case).expect("it is planned");
+            (row.label.as_str(), (1000.0 * images).round() as u32)
+        });
+        let wanted = |way: &str| {
+            [("sliding window", 1000), ("transposed", 3000), ("plan", 1313)]
+                .map(|(how, n)| (format!("{way}, {how}"), n))
+        };
+        let wanted = [wanted("analysis"), wanted("synthesis")].concat();
+        let found: Vec<(String, u32)> = found.map(|(label, images)| (label.to_owned(), images)).collect();
+        assert_eq!(found, wanted);
+    }
+
+    /// Only chosen rows, and claims about them.
+    #[test]
+    fn rows_are_kept_by_name() {
+        let all = tables(&[]).expect("the catalogue has all wavelets");
+        let mut table = all.into_iter().find(|table| table.id == "kucis-3").expect("the table exists");
+        let [rows, claims] = [table.rows.len(), table.claims.len()];
+        table.keep(|label| label.contains(", 1 Mpel"));
+        assert_eq!([table.rows.len(), table.claims.len()], [rows / 2, claims / 2]);
+    }
+
+    /// Stored in 16 bits, the 9/7 touches fewer sectors, but more than half of them: blocks store partial sectors.
+    #[test]
+    fn sectors_of_halves() {
+        let all = tables(&[]).expect("the catalogue has all wavelets");
+        let table = all.iter().find(|table| table.id == "enfedaque-2.4").expect("the table exists");
+        let sectors = |label: &str| {
+            let row = table.rows.iter().find(|row| row.label == label).expect("the row exists");
+            let What::Counted { case, levels, of } = &row.what else { panic!("{label}") };
+            predict::thousands(case, *levels, *of).expect("it is counted")
+        };
+        let [halves, words] = ["9/7, 1024², memory accesses, f16", "9/7, 1024², memory accesses"].map(sectors);
+        assert!(halves > 0.5 * words && halves < 0.75 * words, "{halves} {words}");
     }
 
     /// Numbers derived from shapes equal the paper's.

@@ -48,15 +48,36 @@ const SIDES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
 
 /// Filters of order 6/6 and 10/10 are those of db3 and db5.
 fn lattice(id: &'static str, title: &'static str, wavelet: &'static str) -> Outcome<Table> {
-    let mut rows = Vec::new();
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
     for side in SIDES {
         let of = |schedule| Spec { schedule, levels: 4, ..Spec::new(wavelet, F32, &[side; 2]) };
         rows.push(of("lattice").row(format!("{side}², lattice"), None)?);
         rows.push(of("auto").row(format!("{side}², plan"), None)?);
+        rows.push(of("auto").on_cpu(format!("{side}², plan on a CPU"))?);
+        let else_ = "small images fit into the CPU's cache, and eight launches take longer than their transform";
+        claims.push(Claim::new(format!("{side}², lattice"), format!("{side}², plan on a CPU"), else_));
         rows.push(of("shared").row(format!("{side}², runs of pairs in registers (ours)"), None)?);
     }
-    // The paper compares with processors only.
-    Ok(Table { id, title, device: GT, unit: Unit::Milliseconds, rows, claims: Vec::new() })
+    Ok(Table { id, title, device: GT, unit: Unit::Milliseconds, rows, claims })
+}
+
+/// Table 3 with our own plan on the CPU in place of JasPer.
+fn matela_3() -> Outcome<Table> {
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
+    for (wavelet, sample, name) in [("legall53", I16, "5/3"), ("cdf97", F32, "9/7")] {
+        for [height, width] in [[512, 512], [1080, 1920], [2048, 2048]] {
+            let label = |how: &str| format!("{name}, {width} × {height}, {how}");
+            let whole = Spec::new(wavelet, sample, &[height, width]);
+            let tiled = Spec { tile: Some(vec![32, 32]), schedule: "lone-tile", ..whole.clone() };
+            rows.push(tiled.row(label("tiles of 32 × 32"), None)?);
+            // Tiles are measured on devices only.
+            rows.push(whole.on_cpu(label("whole, plan on a CPU"))?);
+            let else_ = "the image fits into the CPU's cache";
+            claims.push(Claim::new(label("tiles of 32 × 32"), label("whole, plan on a CPU"), else_));
+        }
+    }
+    let title = "Matela 2009, table 3: independent tiles and a CPU, one level";
+    Ok(Table { id: "matela-3", title, device: GTX, unit: Unit::Milliseconds, rows, claims })
 }
 
 fn lattice_1() -> Table {
@@ -74,6 +95,7 @@ pub fn tables() -> Outcome<Vec<Table>> {
     Ok(vec![
         matela_1(),
         matela_2()?,
+        matela_3()?,
         lattice("lattice-fig3", "Yatsymirskyy 2015, figure 3: four levels, filters of order 6/6", "db3_lattice")?,
         lattice("lattice-fig4", "Yatsymirskyy 2015, figure 4: four levels, filters of order 10/10", "db5_lattice")?,
         lattice_1(),

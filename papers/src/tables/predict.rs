@@ -112,6 +112,17 @@ fn thousands_of<T: Sample>(case: &Case, levels: u32, of: Counter) -> Outcome<f64
     Ok(level * (0..levels).map(|level| 0.25f64.powi(level as i32)).sum::<f64>() * 1e-3)
 }
 
+/// Workspace of a direction's plan, in multiples of the image.
+pub fn workspace(case: &Case) -> Outcome<f64> {
+    with_sample!(case.sample, workspace_of(case))
+}
+
+fn workspace_of<T: Sample>(case: &Case) -> Outcome<f64> {
+    let program = program::<T>(case, &case.shape)?;
+    let bytes: usize = program.regions.0.iter().flatten().map(|(scalar, len)| scalar.bytes() * len).sum();
+    Ok(bytes as f64 / (case.samples() * size_of::<T>()) as f64)
+}
+
 struct Arrays {
     source: Buffer,
     target: Buffer,
@@ -151,6 +162,7 @@ fn zeros(scalar: lifting_codegen::ir::Scalar, len: usize) -> Buffer {
         lifting_codegen::ir::Scalar::I32 => buffer.set((0..len).map(|i| (i, 1i32))),
         lifting_codegen::ir::Scalar::F64 => buffer.set((0..len).map(|i| (i, 1f64))),
         lifting_codegen::ir::Scalar::F32 => buffer.set((0..len).map(|i| (i, 1f32))),
+        lifting_codegen::ir::Scalar::F16 => buffer.set((0..len).map(|i| (i, lifting::f16::ONE))),
         _ => {}
     }
     buffer

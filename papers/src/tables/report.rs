@@ -97,7 +97,7 @@ fn size(row: &Row) -> [usize; 2] {
     let of = |case: &Case| [case.samples(), 2 * row.stored.map_or(case.bytes(), |bytes| bytes * case.samples())];
     match &row.what {
         What::Transform(cases) => of(&cases[0]),
-        What::Copy(case) => of(case),
+        What::Copy(case) | What::OnCpu(case) => of(case),
         What::Transfer(transfer) => [transfer.bytes, 2 * transfer.bytes],
         What::Coder(coder) => coder.size(),
         What::Derived(_) | What::Counted { .. } | What::Used { .. } | What::Coded { .. } => [1, 0],

@@ -66,6 +66,15 @@ pub struct Table {
     pub claims: Vec<Claim>,
 }
 
+impl Table {
+    /// Keeps rows by their labels, and the claims about them.
+    pub fn keep(&mut self, keeps: impl Fn(&str) -> bool) {
+        self.rows.retain(|row| keeps(&row.label));
+        let known = |label: &str| label == Claim::COPY || keeps(label);
+        self.claims.retain(|claim| known(&claim.less) && known(&claim.more));
+    }
+}
+
 /// Bandwidth of a device, in 10⁹ bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bandwidth {
@@ -163,6 +172,8 @@ pub enum What {
     /// Time of a transform, by the fastest of its block shapes on the device: a case for each shape, the paper's first.
     /// They differ in schedule and blocks only.
     Transform(Vec<Case>),
+    /// Time of a transform by a plan on the host's CPU, with all its threads. A copy there is the unit.
+    OnCpu(Box<Case>),
     /// Time of a transfer from the host to the device, and optionally back.
     Transfer(Transfer),
     /// Time of a copy of a transform's input.
@@ -193,6 +204,8 @@ pub enum Counter {
     Instructions,
     /// 32-byte sectors that requests to global memory touch.
     Transactions,
+    /// Workspace in multiples of the image, for all levels at once; not in thousands.
+    Workspace,
 }
 
 /// Resource of a compiled kernel.
@@ -216,6 +229,7 @@ impl Counter {
                     + requests(counts.shared_stores)
             }
             Counter::Transactions => (global_loads.transactions + global_stores.transactions) as f64,
+            Counter::Workspace => 0.0,
         }
     }
 }
@@ -328,6 +342,11 @@ impl Spec {
     pub fn copy(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
         let what = What::Copy(self.case()?);
         Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
+    }
+
+    /// Row that times a plan on the host's CPU.
+    pub fn on_cpu(&self, label: impl Into<String>) -> Outcome<Row> {
+        Ok(Row::new(label, None, What::OnCpu(self.case()?)))
     }
 
     /// Row for a resource of the transform's kernel.
