@@ -6,10 +6,10 @@ use crate::error::{Error, zeros};
 use crate::file::File;
 use crate::geometry::Resolution;
 use crate::image::{Component, Image, Rect};
-use crate::lane::Lane;
+use crate::job::centre;
 use crate::packet::{CodedBlock, Outcome, PacketReader, Precinct, groups};
 use crate::tile::{Tile, TileComponent};
-use crate::transform;
+use crate::transform::{self, Plans, Transformed};
 use lifting::threads;
 
 /// Samples that any stream may ask for.
@@ -17,6 +17,9 @@ const SMALL: u128 = 1 << 26;
 
 /// Samples that each byte of a larger stream may ask for.
 const PROPORTION: u128 = 1 << 12;
+
+/// Tile-components that any stream may have; a larger one needs as many bytes.
+const LEAST_TILES: u128 = 1 << 16;
 
 /// Decoder of a codestream or of a file of the JP2 family.
 ///
@@ -50,6 +53,20 @@ pub struct Picture {
     pub complete: bool,
     /// Codeblocks that were left out because their bytes cannot have been made by an encoder.
     pub broken_blocks: usize,
+}
+
+/// Samples of a tile's components.
+struct DecodedTile {
+    planes: Vec<Plane>,
+    complete: bool,
+    broken_blocks: usize,
+}
+
+/// Samples of a tile-component, in an area of the component's reduced domain.
+struct Plane {
+    component: usize,
+    area: Rect,
+    samples: Vec<i32>,
 }
 
 impl<'a> Decoder<'a> {
@@ -119,12 +136,25 @@ impl<'a> Decoder<'a> {
         let empty = |c: &Component| Component { height: place(c).height(), width: place(c).width(), ..c.clone() };
         // Tiles fill in the samples.
         let components = size.components.iter().map(empty).collect();
-        let image = Image { area, components };
-        let mut picture = Picture { image, complete: self.stream.complete, broken_blocks: 0 };
+        let mut picture =
+            Picture { image: Image { area, components }, complete: self.stream.complete, broken_blocks: 0 };
         let [columns, rows] = size.tiles();
-        for index in 0..columns * rows {
-            if !size.tile_area(index).intersection(&area).is_empty() {
-                self.tile(index, &mut picture)?;
+        let wanted = |&index: &u32| !size.tile_area(index).intersection(&area).is_empty();
+        let tiles: Vec<u32> = (0..columns * rows).filter(wanted).collect();
+        let count = tiles.len() as u128 * size.components.len() as u128;
+        if count > LEAST_TILES + self.bytes as u128 {
+            let what = format!("{count} tile-components in a stream of {} bytes", self.bytes);
+            return Err(Error::Broken { at: 0, what });
+        }
+        let plans = Plans::default();
+        for tiles in tiles.chunks(4 * threads::most()) {
+            for decoded in threads::map(tiles, |&index| self.tile(index, &plans)) {
+                let DecodedTile { planes, complete, broken_blocks } = decoded?;
+                picture.complete &= complete;
+                picture.broken_blocks += broken_blocks;
+                for plane in planes {
+                    self.place(plane, &mut picture.image)?;
+                }
             }
         }
         match &self.file {
@@ -133,8 +163,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Decodes a tile into the picture.
-    fn tile(&self, index: u32, picture: &mut Picture) -> Result<(), Error> {
+    /// Decodes a tile.
+    fn tile(&self, index: u32, plans: &Plans) -> Result<DecodedTile, Error> {
         let Codestream { size, parameters, tiles, .. } = &self.stream;
         let empty = TileStream::default();
         let source = tiles.get(&index).unwrap_or(&empty);
@@ -143,7 +173,7 @@ impl<'a> Decoder<'a> {
             return Err(Error::Reduction { reduce: self.reduce, levels: tile.levels() });
         }
         let (precincts, complete) = precincts(&tile, source, self.bytes, self.layers)?;
-        picture.complete &= complete;
+        let mut decoded = DecodedTile { planes: Vec::new(), complete, broken_blocks: 0 };
         let wanted = &tile.components;
         let is_colour = tile.order.colour && wanted.len() >= 3;
         if is_colour {
@@ -157,30 +187,30 @@ impl<'a> Decoder<'a> {
         while at < wanted.len() {
             let together = at..if at == 0 && is_colour { 3 } else { at + 1 };
             match wanted[at].coding.wavelet {
-                Wavelet::LeGall53 => self.planes::<i32>(&tile, together.clone(), &precincts, picture)?,
-                Wavelet::Cdf97 => self.planes::<f32>(&tile, together.clone(), &precincts, picture)?,
+                Wavelet::LeGall53 => self.planes::<i32>(&tile, together.clone(), &precincts, plans, &mut decoded)?,
+                Wavelet::Cdf97 => self.planes::<f32>(&tile, together.clone(), &precincts, plans, &mut decoded)?,
             }
             at = together.end;
         }
-        Ok(())
+        Ok(decoded)
     }
 
     /// Decodes components that have a colour transform in common, or a single one.
-    fn planes<T: Lane>(
+    fn planes<T: Transformed>(
         &self,
         tile: &Tile,
         components: std::ops::Range<usize>,
         precincts: &[Vec<Vec<Precinct<'_>>>],
-        picture: &mut Picture,
+        plans: &Plans,
+        decoded: &mut DecodedTile,
     ) -> Result<(), Error> {
         let mut planes: Vec<(Rect, Vec<T>)> = Vec::new();
         for c in components.clone() {
             let component = &tile.components[c];
             let area = component.area.reduced(self.reduce);
             let (coefficients, broken) = self.coefficients::<T>(component, &precincts[c])?;
-            picture.broken_blocks += broken;
-            let levels = component.coding.levels - self.reduce;
-            planes.push((area, transform::synthesise(component.coding.wavelet, area, levels, coefficients)?));
+            decoded.broken_blocks += broken;
+            planes.push((area, plans.synthesise(area, component.coding.levels - self.reduce, coefficients)?));
         }
         if let [(_, a), (_, b), (_, c)] = &mut planes[..] {
             for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
@@ -188,34 +218,39 @@ impl<'a> Decoder<'a> {
             }
         }
         for (c, (area, plane)) in components.zip(planes) {
-            let whole = picture.image.area;
-            let to = &mut picture.image.components[c];
-            let whole = whole.divided(to.dx, to.dy).reduced(self.reduce);
-            let part = area.intersection(&whole);
-            let (low, high) = to.range();
-            let centre = if to.signed { 0 } else { 1 << (to.bits - 1) };
-            // Coefficients may be anything: values out of range saturate.
+            let format = &self.stream.size.components[c];
+            let (low, high) = format.range();
+            let centre = centre(format.signed, format.bits);
+            // Coefficients may be anything: values out of range saturate. In place.
             let sample = |s: T| s.integer().saturating_add(centre).clamp(low, high);
-            if area == whole {
-                // In place.
-                to.samples = plane.into_iter().map(sample).collect();
-                continue;
-            }
-            if to.samples.is_empty() {
-                to.samples = zeros(to.height * to.width, "samples")?;
-            }
-            for y in part.y0..part.y1 {
-                let from = (y - area.y0) as usize * area.width() + (part.x0 - area.x0) as usize;
-                let into = (y - whole.y0) as usize * to.width + (part.x0 - whole.x0) as usize;
-                let row = &plane[from..from + part.width()];
-                to.samples[into..into + part.width()].iter_mut().zip(row).for_each(|(to, &s)| *to = sample(s));
-            }
+            decoded.planes.push(Plane { component: c, area, samples: plane.into_iter().map(sample).collect() });
+        }
+        Ok(())
+    }
+
+    /// Copies the samples of a tile-component into the picture.
+    fn place(&self, plane: Plane, image: &mut Image) -> Result<(), Error> {
+        let Plane { component, area, samples } = plane;
+        let to = &mut image.components[component];
+        let whole = image.area.divided(to.dx, to.dy).reduced(self.reduce);
+        if area == whole {
+            to.samples = samples;
+            return Ok(());
+        }
+        if to.samples.is_empty() {
+            to.samples = zeros(to.height * to.width, "samples")?;
+        }
+        let part = area.intersection(&whole);
+        for y in part.y0..part.y1 {
+            let from = (y - area.y0) as usize * area.width() + (part.x0 - area.x0) as usize;
+            let into = (y - whole.y0) as usize * to.width + (part.x0 - whole.x0) as usize;
+            to.samples[into..into + part.width()].copy_from_slice(&samples[from..from + part.width()]);
         }
         Ok(())
     }
 
     /// Coefficients of a tile-component in the order of the transform, and the number of broken blocks.
-    fn coefficients<T: Lane>(
+    fn coefficients<T: Transformed>(
         &self,
         component: &TileComponent,
         precincts: &[Vec<Precinct<'_>>],
@@ -296,8 +331,9 @@ pub fn precincts<'a>(
     bytes: usize,
     layers: u32,
 ) -> Result<(Precincts<'a>, bool), Error> {
-    if tile.precincts() > (bytes as u128).max(1 << 20) {
-        let what = format!("tile {} has {} precincts, more than the stream has bytes", tile.index, tile.precincts());
+    let places = tile.precincts() * tile.volumes.len() as u128;
+    if places > (bytes as u128).max(1 << 20) {
+        let what = format!("{places} precincts in the progressions of tile {}, more than bytes", tile.index);
         return Err(Error::Broken { at: 0, what });
     }
     let mut reader = PacketReader::new(source.parts.clone(), source.headers.as_deref(), tile.order);

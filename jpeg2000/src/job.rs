@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::image::{Image, Rect};
 use crate::lane::Lane;
 use crate::tile::Tile;
+use crate::transform::{Plans, Transformed};
 use crate::{rate, stream, transform};
 use lifting::{catalogue, threads};
 use lifting_dsl::analysis::{LevelGains, level_gains};
@@ -21,6 +22,7 @@ pub struct Job<'a, T> {
     parameters: Parameters,
     tiles: Vec<TileData<T>>,
     gains: Vec<LevelGains>,
+    plans: Plans,
 }
 
 /// Tile with the coefficients of its components.
@@ -49,11 +51,10 @@ struct Coded {
     quantisation: Quantisation,
 }
 
-impl<'a, T: Lane> Job<'a, T> {
+impl<'a, T: Transformed> Job<'a, T> {
     /// Transforms a picture.
     pub fn new(encoder: &'a Encoder, image: &'a Image) -> Result<Job<'a, T>, Error> {
         let (size, order, coding) = (encoder.size(image)?, encoder.order(image), encoder.coding());
-        let wavelet = coding.wavelet;
         let parameters = Parameters {
             order: Some(order),
             coding: Some(coding),
@@ -61,17 +62,17 @@ impl<'a, T: Lane> Job<'a, T> {
             ..Parameters::default()
         };
         let [columns, rows] = size.tiles();
-        let mut tiles = Vec::new();
-        for index in 0..columns * rows {
+        let plans = Plans::default();
+        let indices: Vec<u32> = (0..columns * rows).collect();
+        let tiles = threads::map(&indices, |&index| {
             let tile = Tile::new(&size, &parameters, &Parameters::default(), index)?;
-            let coefficients = analyse(image, &tile)?;
-            tiles.push(TileData { tile, coefficients });
-        }
-        // Weights matter for quantisation and for layers.
-        let name = if wavelet == Wavelet::LeGall53 { "legall53" } else { "cdf97" };
-        let scheme = catalogue::find(name).map_err(|error| Error::Setting(error.to_string()))?;
+            let coefficients = analyse(image, &tile, &plans)?;
+            Ok(TileData { tile, coefficients })
+        });
+        let tiles: Vec<TileData<T>> = tiles.into_iter().collect::<Result<_, Error>>()?;
+        let scheme = catalogue::find(T::WAVELET).map_err(|error| Error::Setting(error.to_string()))?;
         let gains = level_gains(&scheme, encoder.depth());
-        Ok(Job { encoder, image, size, order, parameters, tiles, gains })
+        Ok(Job { encoder, image, size, order, parameters, tiles, gains, plans })
     }
 
     /// Encodes the codestream.
@@ -87,10 +88,12 @@ impl<'a, T: Lane> Job<'a, T> {
     /// L2 norm of the picture's error for an error of 1 in a coefficient.
     fn norm(&self, component: usize, resolution: u32, orientation: Orientation) -> f64 {
         let level = if resolution == 0 { self.encoder.depth() } else { self.encoder.depth() - resolution + 1 };
-        let axis = |high: bool| match (level, high) {
-            (0, _) => 1.0,
-            (level, true) => self.gains[level as usize - 1].high.synthesis_l2,
-            (level, false) => self.gains[level as usize - 1].low.synthesis_l2,
+        // There are gains for the levels of any real picture; deeper ones have single samples.
+        let of_level = (level as usize).min(self.gains.len()).checked_sub(1).map(|k| &self.gains[k]);
+        let axis = |high: bool| match of_level {
+            None => 1.0,
+            Some(gains) if high => gains.high.synthesis_l2,
+            Some(gains) => gains.low.synthesis_l2,
         };
         let high = |orientations: [Orientation; 2]| orientations.contains(&orientation);
         let band = axis(high([Orientation::Hl, Orientation::Hh])) * axis(high([Orientation::Lh, Orientation::Hh]));
@@ -221,7 +224,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let (mut error, mut peak, mut count) = (0.0, 0.0, 0);
         for (TileData { tile, .. }, planes) in self.tiles.iter().zip(planes) {
             let synthesise = |(component, plane): (&crate::tile::TileComponent, Vec<T>)| {
-                transform::synthesise(component.coding.wavelet, component.area, component.coding.levels, plane)
+                self.plans.synthesise(component.area, component.coding.levels, plane)
             };
             let mut samples: Vec<Vec<T>> =
                 tile.components.iter().zip(planes).map(synthesise).collect::<Result<_, _>>()?;
@@ -303,7 +306,7 @@ impl<'a, T: Lane> Job<'a, T> {
 }
 
 /// Coefficients of a tile's components.
-fn analyse<T: Lane>(image: &Image, tile: &Tile) -> Result<Vec<Vec<T>>, Error> {
+fn analyse<T: Transformed>(image: &Image, tile: &Tile, plans: &Plans) -> Result<Vec<Vec<T>>, Error> {
     let mut planes: Vec<Vec<T>> = Vec::new();
     for (c, component) in image.components.iter().enumerate() {
         let centre = centre(component.signed, component.bits);
@@ -319,9 +322,11 @@ fn analyse<T: Lane>(image: &Image, tile: &Tile) -> Result<Vec<Vec<T>>, Error> {
             [*a, *b, *c] = T::forward([*a, *b, *c]);
         }
     }
-    let analysed = tile.components.iter().zip(planes).map(|(component, plane)| {
-        transform::analyse(component.coding.wavelet, component.area, component.coding.levels, plane)
-    });
+    let analysed = tile
+        .components
+        .iter()
+        .zip(planes)
+        .map(|(component, plane)| plans.analyse(component.area, component.coding.levels, plane));
     analysed.collect()
 }
 

@@ -6,7 +6,7 @@ use lifting_jpeg2000::{Coder, Component, Decoder, Encoder, Image, Progression, R
 /// Encoder with random settings.
 fn random_encoder(coder: Coder, random: &mut Random) -> (Encoder, String) {
     let block = random.pick(&[(64, 64), (32, 32), (4, 4), (16, 128), (4, 1024), (1024, 4)]);
-    let levels = random.pick(&[0, 1, 2, 3, 5, 8]);
+    let levels = random.pick(&[0, 1, 2, 3, 5, 8, 32]);
     let progression = random.pick(&Progression::ALL);
     let mut text = format!("{coder:?} {levels} levels, blocks {block:?}, {}", progression.name());
     let mut encoder = Encoder::default().coder(coder).levels(levels).block(block.0, block.1).progression(progression);
