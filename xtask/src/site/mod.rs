@@ -61,6 +61,7 @@ impl Site<'_> {
         let mut reference = vec![
             self.document("docs/language.md")?,
             self.document("docs/format.md")?,
+            self.document("docs/jpeg2000.md")?,
             self.document("docs/pywavelets.md")?,
             python::write(root(), self.docs)?,
         ];

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::passes::Coder;
 
-/// Encoder of a codeword segment. Its bytes follow one that does not belong to the segment.
+/// Encoder of a codeword segment. A byte before the segment's first takes carries, which never come.
 pub(super) trait Segment: Coder {
     /// Marks the end of a pass.
     fn mark(&self) -> Mark;
@@ -54,9 +54,10 @@ pub(super) fn trimmed(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|&byte| byte != 0xff).map_or(0, |last| last + 1)
 }
 
-/// Writes a codeword without the bits stuffed after bytes 0xff. It ends before a marker, and four bytes of ones follow.
+/// Writes a codeword without the bits stuffed after bytes 0xff. It ends before a marker; eight bytes of ones follow.
 pub(super) fn unstuff(codeword: &[u8], bits: &mut Vec<u8>) {
     bits.clear();
+    bits.reserve(codeword.len() + 9);
     let (mut held, mut count, mut last) = (0u32, 0, 0);
     for &byte in codeword {
         if last == 0xff && byte > 0x8f {
@@ -78,9 +79,10 @@ pub(super) fn unstuff(codeword: &[u8], bits: &mut Vec<u8>) {
     if count > 0 {
         bits.push((held << (8 - count) | 0xff >> count) as u8);
     }
-    bits.extend([0xff; 4]);
+    bits.extend([0xff; 8]);
 }
 
+/// Adds 1 to a number of many bytes.
 fn carry(bits: &mut [u8]) {
     for byte in bits.iter_mut().rev() {
         *byte = byte.wrapping_add(1);
@@ -90,20 +92,22 @@ fn carry(bits: &mut [u8]) {
     }
 }
 
-/// Four bytes of a codeword from [`unstuff`]; ones follow its end.
+/// Six bytes of a codeword from [`unstuff`]; ones follow its end.
 #[inline(always)]
-pub(super) fn word(bits: &[u8], at: usize) -> u32 {
-    match bits.get(at..at + 4) {
-        Some(&[a, b, c, d]) => u32::from_be_bytes([a, b, c, d]),
-        _ => u32::MAX,
+pub(super) fn word(bits: &[u8], at: usize) -> u64 {
+    match bits.get(at..at + 8).map(<[u8; 8]>::try_from) {
+        Some(Ok(bytes)) => u64::from_be_bytes(bytes) >> 16,
+        _ => u64::MAX >> 16,
     }
 }
 
 /// Decoder of raw bits (D.6).
 pub(super) struct Reader<'a> {
     bits: &'a [u8],
+    /// Bytes of the codeword read.
     read: usize,
-    held: u32,
+    /// Bits not decoded yet: the lowest `count`.
+    held: u64,
     count: u32,
 }
 
@@ -119,11 +123,11 @@ impl Coder for Reader<'_> {
     fn code(&mut self, _: usize, _: u32) -> u32 {
         if self.count == 0 {
             self.held = word(self.bits, self.read);
-            self.read += 4;
-            self.count = 32;
+            self.read += 6;
+            self.count = 48;
         }
         self.count -= 1;
-        self.held >> self.count & 1
+        (self.held >> self.count) as u32 & 1
     }
 
     #[inline(always)]
@@ -137,11 +141,14 @@ impl Coder for Reader<'_> {
 /// Encoder of raw bits (D.6).
 pub(super) struct Writer {
     bytes: Vec<u8>,
+    /// Byte that is being filled.
     last: u8,
+    /// Bits that it lacks.
     free: u32,
 }
 
 impl Writer {
+    /// Encoder at the start of a segment.
     pub fn new() -> Self {
         Self { bytes: vec![0], last: 0, free: 8 }
     }

@@ -1,7 +1,7 @@
 //! Contexts of the coding passes (ISO/IEC 15444-1, Annex D.3).
 //!
-//! Tables are indexed by the 3 × 3 window around a coefficient, row by row from bit 0: bits 1, 3, 5 and 7 are its
-//! neighbours above, left, right and below, and bit 4 is the coefficient itself.
+//! Tables are indexed by the 3 × 3 window around a coefficient, column by column from bit 0: bits 1, 3, 5 and 7 are its
+//! neighbours left, above, below and right, and bit 4 is the coefficient itself.
 
 use crate::block::Orientation;
 
@@ -31,8 +31,8 @@ const fn windows(orientation: Orientation) -> Significance {
     let mut table = [0; 512];
     let mut window = 0;
     while window < 512 {
-        let horizontal = (window >> 3 & 1) + (window >> 5 & 1);
-        let vertical = (window >> 1 & 1) + (window >> 7 & 1);
+        let horizontal = (window >> 1 & 1) + (window >> 7 & 1);
+        let vertical = (window >> 3 & 1) + (window >> 5 & 1);
         let diagonal = (window & 1) + (window >> 2 & 1) + (window >> 6 & 1) + (window >> 8 & 1);
         table[window] = match orientation {
             Orientation::Ll | Orientation::Lh => sides(horizontal, vertical, diagonal),
@@ -71,14 +71,14 @@ const fn corners(sides: usize, diagonal: usize) -> u8 {
 
 /// Contexts of signs, and in bit 7 whether the sign is flipped (Tables D.2 and D.3).
 ///
-/// Of the index, bits 1, 3, 5 and 7 are the significant neighbours, and the bit below each is set where that
-/// neighbour is negative.
+/// Bits 1, 3, 5 and 7 of the index are the significant neighbours. The bit below each is set where that neighbour is
+/// negative.
 pub(super) static SIGN: [u8; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
     while index < 256 {
-        let horizontal = contribution(index, 3) + contribution(index, 5);
-        let vertical = contribution(index, 1) + contribution(index, 7);
+        let horizontal = contribution(index, 1) + contribution(index, 7);
+        let vertical = contribution(index, 3) + contribution(index, 5);
         let (horizontal, vertical) = (horizontal.signum(), vertical.signum());
         let sum = 3 * horizontal + vertical;
         table[index] = (9 + sum.unsigned_abs() as u8) | if sum < 0 { 1 << 7 } else { 0 };

@@ -2,7 +2,7 @@
 
 use super::bits::{Reader, unstuff};
 use super::contexts::{self, Significance};
-use super::flags::Flags;
+use super::flags::{Flags, GROUP};
 use super::mq::{self, Contexts};
 use super::passes::{self, Coder, Plane};
 use super::{is_raw, valid};
@@ -15,9 +15,9 @@ use crate::block::{BrokenBlock, Orientation, Segment, Shape, Style};
 ///
 /// # Errors
 ///
-/// [`BrokenBlock`] if there are more than 30 planes, if shape and `out` do not fit, if there are more passes than the
-/// planes have, if a segment has both raw and arithmetically coded passes, or if a segmentation symbol is wrong. `out`
-/// then has unspecified contents.
+/// [`BrokenBlock`] for more than 30 planes, for more passes than the planes have, and for a shape that does not fit
+/// `out`. So are a segment of both raw and arithmetically coded passes, and a wrong segmentation symbol. `out` then has
+/// unspecified contents.
 pub fn decode(
     shape: Shape,
     orientation: Orientation,
@@ -38,7 +38,7 @@ pub fn decode(
         planes,
         flags: Flags::new(shape, style.causal),
         contexts: contexts::significance(orientation),
-        values: vec![[0; 4]; shape.height.div_ceil(4) * shape.width],
+        values: vec![[0; GROUP]; shape.height.div_ceil(4) * shape.width.div_ceil(8)],
     };
     let mut states = Contexts::new();
     let mut bits = Vec::new();
@@ -68,17 +68,18 @@ struct Block {
     planes: u32,
     flags: Flags,
     contexts: &'static Significance,
-    /// Values by stripe, column and row in the stripe: magnitudes, and signs in bit 31.
-    values: Vec<[u32; 4]>,
+    /// Values by group: magnitudes, and signs in bit 31.
+    values: Vec<[u32; GROUP]>,
 }
 
 impl Block {
     fn segment<C: Coder>(&mut self, passes: std::ops::Range<u32>, mut coder: C) -> Result<(), BrokenBlock> {
         for pass in passes {
-            let plane = Values { values: &mut self.values, half: 1 << passes::plane(self.planes, pass) };
+            let half = 1 << passes::plane(self.planes, pass);
+            let planes = self.values.iter_mut().map(|values| Values { values, half });
             let kind = passes::kind(pass);
             let right;
-            (coder, right) = passes::pass(kind, self.style, &mut self.flags, self.contexts, coder, plane);
+            (coder, right) = passes::pass(kind, self.style, &mut self.flags, self.contexts, coder, planes);
             if !right {
                 return Err(BrokenBlock("wrong segmentation symbol"));
             }
@@ -87,43 +88,46 @@ impl Block {
     }
 
     fn store(&self, width: usize, out: &mut [i32]) {
-        for (rows, stripe) in out.chunks_mut(4 * width).zip(self.values.chunks(width)) {
+        for (rows, stripe) in out.chunks_mut(4 * width).zip(self.values.chunks(width.div_ceil(8))) {
             for (row, line) in rows.chunks_mut(width).enumerate() {
-                for (out, column) in line.iter_mut().zip(stripe) {
-                    let value = column[row & 3];
-                    let magnitude = (value & i32::MAX as u32) as i32;
-                    *out = if value >> 31 != 0 { -magnitude } else { magnitude };
+                for (out, group) in line.chunks_mut(8).zip(stripe) {
+                    for (out, column) in out.iter_mut().zip(group.as_chunks::<4>().0) {
+                        let value = column[row & 3];
+                        let magnitude = (value & i32::MAX as u32) as i32;
+                        *out = if value >> 31 != 0 { -magnitude } else { magnitude };
+                    }
                 }
             }
         }
     }
 }
 
-/// Values of a block at one plane; `half` is that plane's bit, which is half a bit of doubled magnitudes.
+/// Values of a group at one plane.
 struct Values<'a> {
-    values: &'a mut [[u32; 4]],
+    values: &'a mut [u32; GROUP],
+    /// Magnitude bit of the plane: half of it in values, which are doubled.
     half: u32,
 }
 
 impl Plane for Values<'_> {
     #[inline(always)]
-    fn bit(&self, _: usize, _: usize) -> u32 {
+    fn bit(&self, _: usize) -> u32 {
         0
     }
 
     #[inline(always)]
-    fn sign(&self, _: usize, _: usize) -> u32 {
+    fn sign(&self, _: usize) -> u32 {
         0
     }
 
     #[inline(always)]
-    fn found(&mut self, column: usize, row: usize, negative: u32) {
-        self.values[column][row & 3] = (negative << 31) | (3 * self.half);
+    fn found(&mut self, at: usize, negative: u32) {
+        self.values[at % GROUP] = (negative << 31) | (3 * self.half);
     }
 
     #[inline(always)]
-    fn refined(&mut self, column: usize, row: usize, bit: u32) {
-        let value = &mut self.values[column][row & 3];
+    fn refined(&mut self, at: usize, bit: u32) {
+        let value = &mut self.values[at % GROUP];
         *value = value.wrapping_add(2 * self.half * bit).wrapping_sub(self.half);
     }
 }

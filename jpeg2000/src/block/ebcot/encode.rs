@@ -1,8 +1,10 @@
 //! Encoder of a block.
 
+use std::cell::Cell;
+
 use super::bits::{Segment, Writer};
 use super::contexts::{self, Significance};
-use super::flags::Flags;
+use super::flags::{Flags, GROUP};
 use super::mq::{self, Contexts};
 use super::passes::{self, Plane};
 use super::{ends_segment, is_raw, valid};
@@ -10,8 +12,9 @@ use crate::block::{Encoded, Orientation, Pass, Shape, Style};
 
 /// Encodes the quantiser indices of a block, row by row, down to plane 0 (ISO/IEC 15444-1, Annexes C and D).
 ///
-/// Each pass's `end` is the least length that decodes up to it. Missing indices count as 0, and a shape beyond the
-/// limits of codeblocks makes no passes. Decoders take up to 30 planes.
+/// The `end` of a pass is the length, nearly always the least, that decodes up to it. No segment and no such prefix
+/// ends with a byte 0xff. Segments may be empty. Missing indices count as 0, and a shape beyond the limits of
+/// codeblocks makes no passes. Decoders take up to 30 planes.
 ///
 /// Gains are in squares of indices. They compare indices to half the decoded values, rounded towards 0; all gains of a
 /// block add up to the sum of its squared indices.
@@ -19,7 +22,7 @@ pub fn encode(shape: Shape, orientation: Orientation, style: Style, indices: &[i
     if !valid(shape) {
         return Encoded::default();
     }
-    let indices = columns(shape, indices);
+    let indices = groups(shape, indices);
     let Some(top) = indices.as_flattened().iter().fold(0, |all, index| all | index.unsigned_abs()).checked_ilog2()
     else {
         return Encoded::default();
@@ -46,17 +49,20 @@ pub fn encode(shape: Shape, orientation: Orientation, style: Style, indices: &[i
     block.encoded
 }
 
-/// Indices by stripe, column and row in the stripe.
-fn columns(shape: Shape, indices: &[i32]) -> Vec<[i32; 4]> {
-    let mut columns = vec![[0; 4]; shape.height.div_ceil(4) * shape.width];
-    for (stripe, rows) in columns.chunks_mut(shape.width).zip(indices.chunks(4 * shape.width)) {
+/// Indices by group, and column by column in each.
+fn groups(shape: Shape, indices: &[i32]) -> Vec<[i32; GROUP]> {
+    let width = shape.width.div_ceil(8);
+    let mut groups = vec![[0; GROUP]; shape.height.div_ceil(4) * width];
+    for (stripe, rows) in groups.chunks_mut(width).zip(indices.chunks(4 * shape.width)) {
         for (row, line) in rows.chunks(shape.width).enumerate() {
-            for (column, &index) in stripe.iter_mut().zip(line) {
-                column[row & 3] = index;
+            for (group, line) in stripe.iter_mut().zip(line.chunks(8)) {
+                for (column, &index) in group.as_chunks_mut::<4>().0.iter_mut().zip(line) {
+                    column[row & 3] = index;
+                }
             }
         }
     }
-    columns
+    groups
 }
 
 /// Block that is being encoded.
@@ -64,7 +70,7 @@ struct Block {
     style: Style,
     flags: Flags,
     contexts: &'static Significance,
-    indices: Vec<[i32; 4]>,
+    indices: Vec<[i32; GROUP]>,
     encoded: Encoded,
 }
 
@@ -72,12 +78,12 @@ impl Block {
     fn segment<C: Segment>(&mut self, passes: std::ops::Range<u32>, mut coder: C) {
         let mut marks = Vec::new();
         for pass in passes {
-            let mut gain = 0.0;
+            let gain = Cell::new(0.0);
             let plane = passes::plane(self.encoded.planes, pass);
-            let indices = Indices { indices: &self.indices, plane, gain: &mut gain };
+            let planes = self.indices.iter().map(|indices| Indices { indices, plane, gain: &gain });
             let kind = passes::kind(pass);
-            (coder, _) = passes::pass(kind, self.style, &mut self.flags, self.contexts, coder, indices);
-            marks.push((coder.mark(), gain));
+            (coder, _) = passes::pass(kind, self.style, &mut self.flags, self.contexts, coder, planes);
+            marks.push((coder.mark(), gain.get()));
         }
         let bytes = coder.finish(self.style.predictable);
         let Encoded { bytes: all, passes, .. } = &mut self.encoded;
@@ -91,11 +97,11 @@ impl Block {
     }
 }
 
-/// Indices of a block at one plane.
+/// Indices of a group at one plane.
 struct Indices<'a> {
-    indices: &'a [[i32; 4]],
+    indices: &'a [i32; GROUP],
     plane: u32,
-    gain: &'a mut f64,
+    gain: &'a Cell<f64>,
 }
 
 impl Indices<'_> {
@@ -110,25 +116,26 @@ impl Indices<'_> {
 
 impl Plane for Indices<'_> {
     #[inline(always)]
-    fn bit(&self, column: usize, row: usize) -> u32 {
-        self.indices[column][row & 3].unsigned_abs() >> self.plane & 1
+    fn bit(&self, at: usize) -> u32 {
+        self.indices[at % GROUP].unsigned_abs() >> self.plane & 1
     }
 
     #[inline(always)]
-    fn sign(&self, column: usize, row: usize) -> u32 {
-        u32::from(self.indices[column][row & 3] < 0)
+    fn sign(&self, at: usize) -> u32 {
+        u32::from(self.indices[at % GROUP] < 0)
     }
 
     #[inline(always)]
-    fn found(&mut self, column: usize, row: usize, _: u32) {
-        let magnitude = self.indices[column][row & 3].unsigned_abs();
+    fn found(&mut self, at: usize, _: u32) {
+        let magnitude = self.indices[at % GROUP].unsigned_abs();
         let square = f64::from(magnitude) * f64::from(magnitude);
-        *self.gain += square - Self::error(magnitude, self.plane);
+        self.gain.set(self.gain.get() + square - Self::error(magnitude, self.plane));
     }
 
     #[inline(always)]
-    fn refined(&mut self, column: usize, row: usize, _: u32) {
-        let magnitude = self.indices[column][row & 3].unsigned_abs();
-        *self.gain += Self::error(magnitude, self.plane + 1) - Self::error(magnitude, self.plane);
+    fn refined(&mut self, at: usize, _: u32) {
+        let magnitude = self.indices[at % GROUP].unsigned_abs();
+        let gain = Self::error(magnitude, self.plane + 1) - Self::error(magnitude, self.plane);
+        self.gain.set(self.gain.get() + gain);
     }
 }

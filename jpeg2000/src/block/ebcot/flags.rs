@@ -1,96 +1,123 @@
-//! States of a block's coefficients, packed by columns of four.
+//! States of a block's coefficients, packed by groups of eight columns of a stripe.
 //!
-//! A cell holds the column of one stripe. Row r of the stripe is at bit 3(r + 1): the row above the stripe is at bit 0
-//! and the one below at bit 15. The gaps make the 3 × 6 window of a column three shifted words: bits 3r to 3r + 8 of
-//! [`window`] are the 3 × 3 window around row r, in the order of [`contexts`](super::contexts).
+//! In a word, row r of column c of the group is bit 6(c + 1) + r + 1, so that bits are in the order of the scan. The
+//! gaps leave room for the column at each side and for the rows above and below: a [`neighbourhood`](Flags::gather)
+//! has all 10 × 6 coefficients, and all passes find their coefficients by shifts of whole words.
+
+use std::ops::Range;
 
 use crate::block::Shape;
 
-/// Bits of all four rows of a stripe.
-pub(super) const ROWS: u32 = 0o11110;
-/// Bits of the four rows and of the rows above and below.
-pub(super) const COLUMN: u32 = 0o111111;
+/// Coefficients of a group.
+pub(super) const GROUP: usize = 32;
 
-/// States of the four coefficients of a stripe's column.
+/// Upper left bit of each column of a neighbourhood, the row above the stripe.
+const ABOVE: u64 = 0o01_01_01_01_01_01_01_01_01_01;
+/// The row below the stripe.
+const BELOW: u64 = ABOVE << 5;
+/// First row of the group's columns.
+pub(super) const FIRST: u64 = (ABOVE >> 12) << 7;
+
+/// States of the coefficients of a group. Bits of the neighbourhood outside of the group are 0.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Cell {
-    /// Significant coefficients.
-    pub significant: u32,
-    /// Negative coefficients; one bit higher, those visited by the last significance pass; two bits higher, those
-    /// refined before.
-    pub other: u32,
+pub(super) struct Group {
+    /// Coefficients that are significant.
+    pub significant: u64,
+    /// Coefficients that are negative.
+    pub negative: u64,
+    /// Coefficients that the last significance pass coded.
+    pub visited: u64,
+    /// Coefficients that have been refined.
+    pub refined: u64,
 }
 
-/// Window of a column from its own word and those at its sides.
-#[inline(always)]
-pub(super) fn window(left: u32, centre: u32, right: u32) -> u32 {
-    left | centre << 1 | right << 2
-}
-
-/// Cells of a block, with an empty border.
+/// Groups of a block, with an empty border.
 pub(super) struct Flags {
-    cells: Vec<Cell>,
+    groups: Vec<Group>,
     stride: usize,
-    height: usize,
+    shape: Shape,
     causal: bool,
 }
 
 impl Flags {
     /// Block without significant coefficients.
     pub fn new(shape: Shape, causal: bool) -> Self {
-        let stride = shape.width + 2;
-        let cells = vec![Cell::default(); stride * (shape.height.div_ceil(4) + 2)];
-        Self { cells, stride, height: shape.height, causal }
+        let stride = shape.width.div_ceil(8) + 2;
+        let groups = vec![Group::default(); stride * (shape.height.div_ceil(4) + 2)];
+        Self { groups, stride, shape, causal }
     }
 
     /// Stripes from top to bottom.
-    pub fn stripes(&self) -> usize {
-        self.height.div_ceil(4)
+    pub fn stripes(&self) -> Range<usize> {
+        0..self.shape.height.div_ceil(4)
     }
 
-    /// One stripe, to be changed.
+    /// Groups of a stripe from left to right.
+    pub fn columns(&self) -> Range<usize> {
+        0..self.stride - 2
+    }
+
+    /// Index of a group.
     #[inline(always)]
-    pub fn stripe(&mut self, index: usize) -> Stripe<'_> {
-        let (above, rest) = self.cells[index * self.stride..].split_at_mut(self.stride);
-        let (here, below) = rest.split_at_mut(self.stride);
-        let rows = ROWS >> (3 * (4 * (index + 1)).saturating_sub(self.height)) & ROWS;
-        Stripe { above, here, below: &mut below[..self.stride], rows, causal: self.causal }
+    pub fn index(&self, stripe: usize, column: usize) -> usize {
+        (stripe + 1) * self.stride + column + 1
+    }
+
+    /// Bits of the coefficients that a group has: the last ones may be outside of the block.
+    #[inline(always)]
+    pub fn mask(&self, stripe: usize, column: usize) -> u64 {
+        let rows = (self.shape.height - 4 * stripe).min(4);
+        let columns = (self.shape.width - 8 * column).min(8);
+        let all = FIRST * ((1 << rows) - 1);
+        all & u64::MAX >> (58 - 6 * columns)
+    }
+
+    /// States of a group.
+    #[inline(always)]
+    pub fn group(&mut self, index: usize) -> &mut Group {
+        &mut self.groups[index]
+    }
+
+    /// Neighbourhood of a group: one kind of its bits, and those of the groups around it.
+    #[inline(always)]
+    pub fn gather(&self, index: usize, kind: impl Fn(&Group) -> u64) -> u64 {
+        let line = |index: usize| {
+            let groups = &self.groups[index - 1..index + 2];
+            kind(&groups[0]) >> 48 | kind(&groups[1]) | kind(&groups[2]) << 48
+        };
+        let below = if self.causal { 0 } else { line(index + self.stride) << 4 & BELOW };
+        line(index - self.stride) >> 4 & ABOVE | line(index) | below
     }
 }
 
-/// Cells of one stripe and of its neighbours. The block's columns start at index 1.
-pub(super) struct Stripe<'a> {
-    above: &'a mut [Cell],
-    pub here: &'a mut [Cell],
-    below: &'a mut [Cell],
-    /// Bits of the stripe's rows: the last stripe may have fewer than four.
-    pub rows: u32,
-    causal: bool,
+/// Coefficients with a bit of a neighbourhood among their eight neighbours.
+#[inline(always)]
+pub(super) fn near(word: u64) -> u64 {
+    let vertical = word << 1 | word >> 1;
+    let both = word | vertical;
+    vertical | both << 6 | both >> 6
 }
 
-impl Stripe<'_> {
-    /// Makes a coefficient significant: the row at bit `place` of column `index`.
-    #[inline(always)]
-    pub fn set(&mut self, index: usize, place: u32, negative: u32) {
-        self.here[index].significant |= 1 << place;
-        self.here[index].other |= negative << place;
-        if place == 3 && !self.causal {
-            self.above[index].significant |= 1 << 15;
-            self.above[index].other |= negative << 15;
-        }
-        if place == 12 {
-            self.below[index].significant |= 1;
-            self.below[index].other |= negative;
-        }
-    }
+/// Window of 3 × 3 around a bit of a neighbourhood, column by column from bit 0.
+#[inline(always)]
+pub(super) fn window(word: u64, place: u32) -> usize {
+    let word = word >> (place - 7);
+    (word & 0o7 | word >> 3 & 0o70 | word >> 6 & 0o700) as usize
+}
 
-    /// Index of a coefficient in the table of sign contexts.
-    #[inline(always)]
-    pub fn signs(&self, index: usize, place: u32) -> usize {
-        let word = |index: usize| (self.here[index].significant, self.here[index].other & COLUMN);
-        let (left, centre, right) = (word(index - 1), word(index), word(index + 1));
-        let significant = window(left.0, centre.0, right.0) >> (place - 3) & 0xaa;
-        let negative = window(left.1, centre.1, right.1) >> (place - 3) & 0xaa;
-        (significant | negative >> 1) as usize
-    }
+/// Number of a coefficient in its group, column by column, from its bit.
+#[inline(always)]
+pub(super) fn number(place: u32) -> usize {
+    let column = (place * 43) >> 8;
+    (place - 2 * column) as usize - 5
+}
+
+/// Positions of a word's bits, the lowest first.
+#[inline(always)]
+pub(super) fn places(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = (word != 0).then(|| word.trailing_zeros());
+        word &= word.wrapping_sub(1);
+        place
+    })
 }

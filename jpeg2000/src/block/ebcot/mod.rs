@@ -1,11 +1,11 @@
 //! EBCOT: the block coder of Part 1 (ISO/IEC 15444-1, Annexes C and D).
 //!
 //! A block is coded by bitplanes, the highest first, in up to three passes each: significance propagation, magnitude
-//! refinement and cleanup. The first plane has a cleanup pass only. Passes make codeword segments, each of which is a
+//! refinement and cleanup. The first plane has a cleanup pass only. Passes make codeword segments. A segment is a
 //! codeword of the MQ coder or a string of raw bits.
 //!
-//! [`contexts`] has the context tables, [`flags`] the states of coefficients, [`passes`] the passes for both
-//! directions, [`mq`] and [`bits`] the two codes; [`encode`] and [`decode`] join them.
+//! `contexts` has the context tables, `flags` the states of coefficients, `passes` the passes for both directions, `mq`
+//! and `bits` the two codes. [`encode`] and [`decode`] join them.
 
 mod bits;
 mod contexts;

@@ -2,18 +2,15 @@
 
 use super::bits::{Mark, Segment, UNIT, trimmed, word};
 use super::contexts::{RUN, UNIFORM};
-use super::passes::Coder;
+use super::flags::{number, places};
+use super::passes::{Coder, Plane};
 
-/// State of a context: an estimate of the probability of the less probable symbol, and the more probable one.
-#[derive(Clone, Copy)]
-struct State {
-    /// Interval of the less probable symbol in the upper 16 bits.
-    estimate: u64,
-    /// States after a renormalisation by the more and by the less probable symbol.
-    next: [u8; 2],
-    /// More probable symbol.
-    likely: u8,
-}
+/// State of a context: from bit 48 the estimate, which is the interval of the less probable symbol, from bit 5 the
+/// index in [`SUCCESSORS`], and in bit 0 the more probable symbol.
+type State = u64;
+
+/// Bits of the estimate in a state.
+const ESTIMATE: u64 = 0xffff << 48;
 
 /// Estimates, their successors and whether the symbols switch (Table C.2).
 const ESTIMATES: [(u16, u8, u8, bool); 47] = [
@@ -66,31 +63,42 @@ const ESTIMATES: [(u16, u8, u8, bool); 47] = [
     (0x5601, 46, 46, false),
 ];
 
-/// States by twice the row of Table C.2 plus the more probable symbol. The table's length makes masked indices safe.
-static STATES: [State; 128] = {
-    let mut states = [State { estimate: 0, next: [0; 2], likely: 0 }; 128];
+/// States by row of Table C.2 and more probable symbol.
+const fn state(row: u8, likely: bool) -> State {
+    (ESTIMATES[row as usize].0 as u64) << 48 | (2 * row as u64 + likely as u64) << 5 | likely as u64
+}
+
+/// Successors of states: without a renormalisation, and after one by the more and by the less probable symbol. The
+/// table's length makes masked indices safe.
+static SUCCESSORS: [[State; 4]; 128] = {
+    let mut successors = [[0; 4]; 128];
     let mut index = 0;
     while index < 2 * ESTIMATES.len() {
-        let (estimate, more, less, switch) = ESTIMATES[index / 2];
-        let likely = (index % 2) as u8;
-        let next = [2 * more + likely, 2 * less + (likely ^ switch as u8)];
-        states[index] = State { estimate: (estimate as u64) << 48, next, likely };
+        let (row, likely) = ((index / 2) as u8, index % 2 != 0);
+        let (_, more, less, switch) = ESTIMATES[index / 2];
+        successors[index] = [state(row, likely), state(more, likely), state(less, likely ^ switch), 0];
         index += 1;
     }
-    states
+    successors
 };
 
-/// States of all contexts; more than there are, for masked indices.
+/// Either of two words, without a branch.
+#[inline(always)]
+fn select(condition: bool, yes: u64, no: u64) -> u64 {
+    no ^ (no ^ yes) & u64::from(condition).wrapping_neg()
+}
+
+/// States of the contexts, padded for masked indices.
 #[derive(Clone)]
 pub(super) struct Contexts([State; 32]);
 
 impl Contexts {
     /// Initial states (Table D.7).
     pub fn new() -> Self {
-        let mut contexts = [STATES[0]; 32];
-        contexts[0] = STATES[2 * 4];
-        contexts[RUN] = STATES[2 * 3];
-        contexts[UNIFORM] = STATES[2 * 46];
+        let mut contexts = [state(0, false); 32];
+        contexts[0] = state(4, false);
+        contexts[RUN] = state(3, false);
+        contexts[UNIFORM] = state(46, false);
         Self(contexts)
     }
 }
@@ -102,7 +110,7 @@ pub(super) struct Decoder<'a> {
     bits: &'a [u8],
     /// Bytes of the codeword read.
     read: usize,
-    /// Interval in the upper 16 bits; 0x8000 there is the lower bound of a renormalised one.
+    /// Interval in the upper 16 bits, at least 0x8000 there.
     interval: u64,
     /// Codeword relative to the interval's base, aligned with `interval`.
     code: u64,
@@ -118,39 +126,69 @@ impl<'a> Decoder<'a> {
         decoder
     }
 
-    /// Reads 32 more bits where there are fewer than 0; ones follow the codeword's end.
+    /// Reads 48 more bits where there are fewer than 0.
     #[inline(always)]
     fn fill(&mut self) {
-        self.code += u64::from(word(self.bits, self.read)) << (16 - self.ahead);
-        self.read += 4;
-        self.ahead += 32;
+        self.code += word(self.bits, self.read) << -self.ahead;
+        self.read += 6;
+        self.ahead += 48;
+    }
+}
+
+impl Decoder<'_> {
+    /// Decodes a symbol and changes its context's state, without branches (Figures C.15 to C.18).
+    #[inline(always)]
+    fn step(&mut self, state: &mut State) -> u32 {
+        let successors = &SUCCESSORS[(*state >> 5) as usize & 127];
+        let estimate = *state & ESTIMATE;
+        let rest = self.interval - estimate;
+        let lower = self.code < estimate;
+        let unlikely = lower ^ (rest < estimate);
+        let bit = (*state as u32 ^ u32::from(unlikely)) & 1;
+        let interval = select(lower, estimate, rest);
+        self.code -= select(lower, 0, estimate);
+        let renormalised = interval >> 63 == 0;
+        *state = successors[usize::from(renormalised) + usize::from(unlikely)];
+        let shift = (interval | 1).leading_zeros();
+        self.interval = interval << shift;
+        self.code <<= shift;
+        self.ahead -= shift as i32;
+        if self.ahead < 0 {
+            self.fill();
+        }
+        bit
     }
 }
 
 impl Coder for Decoder<'_> {
     #[inline(always)]
     fn code(&mut self, context: usize, _: u32) -> u32 {
+        let mut state = self.contexts.0[context & 31];
+        let bit = self.step(&mut state);
+        self.contexts.0[context & 31] = state;
+        bit
+    }
+
+    #[inline(always)]
+    fn code_each<P: Plane>(&mut self, context: usize, open: u64, plane: &mut P) {
+        let mut state = self.contexts.0[context & 31];
+        for place in places(open) {
+            let bit = self.step(&mut state);
+            plane.refined(number(place), bit);
+        }
+        self.contexts.0[context & 31] = state;
+    }
+
+    #[inline(always)]
+    fn code_likely(&mut self, context: usize, bit: u32) -> u32 {
         let state = self.contexts.0[context & 31];
-        self.interval -= state.estimate;
-        let mut less = self.interval < state.estimate;
-        if self.code < state.estimate {
-            less = !less;
-            self.interval = state.estimate;
-        } else {
-            self.code -= state.estimate;
-            if self.interval >> 63 != 0 {
-                return state.likely.into();
-            }
+        let estimate = state & ESTIMATE;
+        if self.code >= estimate && (self.interval - estimate) >> 63 != 0 {
+            self.interval -= estimate;
+            self.code -= estimate;
+            return state as u32 & 1;
         }
-        self.contexts.0[context & 31] = STATES[usize::from(state.next[usize::from(less)] & 127)];
-        let shift = self.interval.leading_zeros();
-        self.interval <<= shift;
-        self.code <<= shift;
-        self.ahead -= shift as i32;
-        if self.ahead < 0 {
-            self.fill();
-        }
-        u32::from(state.likely) ^ u32::from(less)
+        self.code(context, bit)
     }
 
     #[inline(always)]
@@ -164,15 +202,17 @@ pub(super) struct Encoder<'a> {
     contexts: &'a mut Contexts,
     /// Bytes that no carry can change any more. The first one precedes the segment.
     bytes: Vec<u8>,
-    /// Byte that follows them, to which a carry may be added.
+    /// Byte that follows them. It may still get a carry.
     last: u8,
     interval: u32,
+    /// Base of the interval, with the bits that are not complete bytes yet.
     base: u32,
     /// Shifts until the next byte is complete.
     shifts: u32,
 }
 
 impl<'a> Encoder<'a> {
+    /// Encoder at the start of a segment (C.2.8).
     pub fn new(contexts: &'a mut Contexts) -> Self {
         Self { contexts, bytes: Vec::new(), last: 0, interval: 0x8000, base: 0, shifts: 12 }
     }
@@ -196,21 +236,17 @@ impl Coder for Encoder<'_> {
     #[inline(always)]
     fn code(&mut self, context: usize, bit: u32) -> u32 {
         let state = self.contexts.0[context & 31];
-        let estimate = (state.estimate >> 48) as u32;
-        let less = bit != u32::from(state.likely);
-        self.interval -= estimate;
-        if !less && self.interval >> 15 != 0 {
-            self.base += estimate;
-            return bit;
-        }
-        if less == (self.interval < estimate) {
-            self.base += estimate;
-        } else {
-            self.interval = estimate;
-        }
-        self.contexts.0[context & 31] = STATES[usize::from(state.next[usize::from(less)] & 127)];
-        let mut shift = self.interval.leading_zeros() - 16;
-        self.interval <<= shift;
+        let estimate = (state >> 48) as u32;
+        let unlikely = (bit ^ state as u32) & 1 != 0;
+        let rest = self.interval - estimate;
+        let upper = unlikely == (rest < estimate);
+        let interval = if upper { rest } else { estimate };
+        self.base += if upper { estimate } else { 0 };
+        let renormalised = interval >> 15 == 0;
+        let successors = &SUCCESSORS[(state >> 5) as usize & 127];
+        self.contexts.0[context & 31] = successors[usize::from(renormalised) + usize::from(unlikely)];
+        let mut shift = (interval | 1).leading_zeros() - 16;
+        self.interval = interval << shift;
         while shift >= self.shifts {
             shift -= self.shifts;
             self.base <<= self.shifts;
@@ -219,6 +255,18 @@ impl Coder for Encoder<'_> {
         self.base <<= shift;
         self.shifts -= shift;
         bit
+    }
+
+    #[inline(always)]
+    fn code_likely(&mut self, context: usize, bit: u32) -> u32 {
+        let state = self.contexts.0[context & 31];
+        let estimate = (state >> 48) as u32;
+        if (bit ^ state as u32) & 1 == 0 && (self.interval - estimate) >> 15 != 0 {
+            self.interval -= estimate;
+            self.base += estimate;
+            return bit;
+        }
+        self.code(context, bit)
     }
 
     fn reset(&mut self) {
@@ -235,6 +283,7 @@ impl Segment for Encoder<'_> {
     /// Flushes the base (C.2.9, D.4.2), and shortens the segment unless its termination has to be predictable.
     fn finish(mut self, predictable: bool) -> Vec<u8> {
         if predictable {
+            // D.4.2: all bits of the base that later symbols could not change.
             let mut bits = 12 - self.shifts as i32;
             while bits > 0 {
                 self.base <<= self.shifts;

@@ -4,13 +4,29 @@
 //! that an encoder reads and a decoder writes.
 
 use super::contexts::{REFINEMENT, RUN, SIGN, Significance, UNIFORM};
-use super::flags::{Flags, ROWS, Stripe, window};
+use super::flags::{FIRST, Flags, Group, near, number, places, window};
 use crate::block::Style;
 
 /// Coder of binary symbols.
 pub(super) trait Coder {
     /// Codes a symbol. An encoder writes `bit` and returns it; a decoder ignores it and returns the one read.
     fn code(&mut self, context: usize, bit: u32) -> u32;
+
+    /// Codes a symbol as [`code`](Self::code) does, faster where symbols are well predicted.
+    #[inline(always)]
+    fn code_likely(&mut self, context: usize, bit: u32) -> u32 {
+        self.code(context, bit)
+    }
+
+    /// Codes the bits of refined coefficients that share a context.
+    #[inline(always)]
+    fn code_each<P: Plane>(&mut self, context: usize, open: u64, plane: &mut P) {
+        for place in places(open) {
+            let at = number(place);
+            let bit = self.code(context, plane.bit(at));
+            plane.refined(at, bit);
+        }
+    }
 
     /// Codes a sign, 1 for negative, by its entry of [`SIGN`].
     #[inline(always)]
@@ -23,19 +39,19 @@ pub(super) trait Coder {
     fn reset(&mut self);
 }
 
-/// Bits of one bitplane, by column of a stripe and row in it.
+/// Bits of a group in one bitplane, by [`number`] of the coefficient.
 pub(super) trait Plane {
     /// Magnitude bit to be coded.
-    fn bit(&self, column: usize, row: usize) -> u32;
+    fn bit(&self, at: usize) -> u32;
 
     /// Sign to be coded, 1 for negative.
-    fn sign(&self, column: usize, row: usize) -> u32;
+    fn sign(&self, at: usize) -> u32;
 
-    /// Takes note of a coefficient that became significant.
-    fn found(&mut self, column: usize, row: usize, negative: u32);
+    /// Records a coefficient that became significant.
+    fn found(&mut self, at: usize, negative: u32);
 
-    /// Takes note of a coefficient that was refined by a bit.
-    fn refined(&mut self, column: usize, row: usize, bit: u32);
+    /// Records a bit that refines a coefficient.
+    fn refined(&mut self, at: usize, bit: u32);
 }
 
 /// Kind of a pass.
@@ -67,12 +83,12 @@ pub(super) fn pass<C: Coder, P: Plane>(
     flags: &mut Flags,
     contexts: &Significance,
     coder: C,
-    plane: P,
+    planes: impl Iterator<Item = P>,
 ) -> (C, bool) {
     let mut coder = match kind {
-        Kind::Significance => significance(flags, contexts, coder, plane),
-        Kind::Refinement => refinement(flags, coder, plane),
-        Kind::Cleanup => cleanup(flags, contexts, coder, plane),
+        Kind::Significance => significance(flags, contexts, coder, planes),
+        Kind::Refinement => refinement(flags, coder, planes),
+        Kind::Cleanup => cleanup(flags, contexts, coder, planes),
     };
     let mut right = true;
     if style.segmentation && kind == Kind::Cleanup {
@@ -86,58 +102,72 @@ pub(super) fn pass<C: Coder, P: Plane>(
     (coder, right)
 }
 
-/// Row of the stripe at a bit of its cells.
-#[inline(always)]
-fn row(place: u32) -> usize {
-    ((place * 11) >> 5) as usize - 1
+/// Neighbourhood of a group during a pass that makes coefficients significant.
+struct Growing {
+    significant: u64,
+    negative: u64,
 }
 
-/// Codes the sign of a coefficient that becomes significant.
-#[inline(always)]
-fn sign<C: Coder, P: Plane>(
-    stripe: &mut Stripe<'_>,
-    index: usize,
-    place: u32,
-    column: usize,
-    coder: &mut C,
-    plane: &mut P,
-) {
-    let row = row(place);
-    let negative = coder.sign(SIGN[stripe.signs(index, place)], plane.sign(column, row));
-    plane.found(column, row, negative);
-    stripe.set(index, place, negative);
+impl Growing {
+    fn new(flags: &Flags, index: usize, significant: u64) -> Self {
+        Self { significant, negative: flags.gather(index, |group| group.negative) }
+    }
+
+    /// Codes the sign of the coefficient at a bit and makes it significant.
+    #[inline(always)]
+    fn sign<C: Coder, P: Plane>(&mut self, place: u32, at: usize, coder: &mut C, plane: &mut P) {
+        let significant = window(self.significant, place) & 0xaa;
+        let negative = window(self.negative, place) & 0xaa;
+        let negative = coder.sign(SIGN[significant | negative >> 1], plane.sign(at));
+        plane.found(at, negative);
+        self.significant |= 1 << place;
+        self.negative |= u64::from(negative) << place;
+    }
+
+    fn store(&self, group: &mut Group, mask: u64) {
+        group.significant = self.significant & mask;
+        group.negative = self.negative & mask;
+    }
 }
 
 /// Significance propagation pass (D.3.1).
 #[inline(never)]
-fn significance<C: Coder, P: Plane>(flags: &mut Flags, contexts: &Significance, coder: C, mut plane: P) -> C {
+fn significance<C: Coder, P: Plane>(
+    flags: &mut Flags,
+    contexts: &Significance,
+    coder: C,
+    mut planes: impl Iterator<Item = P>,
+) -> C {
     let mut coder = coder;
-    let mut column = 0;
-    for number in 0..flags.stripes() {
-        let mut stripe = flags.stripe(number);
-        let (mut left, mut centre) = (0, stripe.here[1].significant);
-        for index in 1..stripe.here.len() - 1 {
-            let right = stripe.here[index + 1].significant;
-            let near = left | centre | right;
-            if near != 0 {
-                let mut open = (near | near << 3 | near >> 3) & !centre & stripe.rows;
-                let mut visited = 0;
+    for stripe in flags.stripes() {
+        for column in flags.columns() {
+            let Some(mut plane) = planes.next() else {
+                break;
+            };
+            let index = flags.index(stripe, column);
+            let significant = flags.gather(index, |group| group.significant);
+            let mask = flags.mask(stripe, column);
+            let mut open = near(significant) & !significant & mask;
+            if open != 0 {
+                let mut growing = Growing::new(flags, index, significant);
+                let mut visited = open;
                 while open != 0 {
                     let place = open.trailing_zeros();
-                    let bit = 1 << place;
-                    visited |= bit;
-                    let context = contexts[(window(left, centre, right) >> (place - 3) & 511) as usize];
-                    if coder.code(context.into(), plane.bit(column, row(place))) != 0 {
-                        sign(&mut stripe, index, place, column, &mut coder, &mut plane);
-                        centre |= bit;
-                        open |= bit << 3 & stripe.rows & !centre;
+                    open &= open - 1;
+                    let at = number(place);
+                    let context = contexts[window(growing.significant, place)];
+                    if coder.code(context.into(), plane.bit(at)) != 0 {
+                        growing.sign(place, at, &mut coder, &mut plane);
+                        // Later neighbours: the next row, and the next column.
+                        let after = (1 << 1 | 1 << 5 | 1 << 6 | 1 << 7) << place & !growing.significant & mask;
+                        open |= after;
+                        visited |= after;
                     }
-                    open &= !bit;
                 }
-                stripe.here[index].other |= visited << 1;
+                let group = flags.group(index);
+                growing.store(group, mask);
+                group.visited = visited;
             }
-            column += 1;
-            (left, centre) = (centre, right);
         }
     }
     coder
@@ -145,31 +175,29 @@ fn significance<C: Coder, P: Plane>(flags: &mut Flags, contexts: &Significance, 
 
 /// Magnitude refinement pass (D.3.3).
 #[inline(never)]
-fn refinement<C: Coder, P: Plane>(flags: &mut Flags, coder: C, mut plane: P) -> C {
+fn refinement<C: Coder, P: Plane>(flags: &mut Flags, coder: C, mut planes: impl Iterator<Item = P>) -> C {
     let mut coder = coder;
-    let mut column = 0;
-    for number in 0..flags.stripes() {
-        let stripe = flags.stripe(number);
-        let (mut left, mut centre) = (0, stripe.here[1]);
-        for index in 1..stripe.here.len() - 1 {
-            let right = stripe.here[index + 1];
-            let mut open = centre.significant & !(centre.other >> 1) & stripe.rows;
-            if open != 0 {
-                let sides = left | right.significant;
-                let near = sides | (sides | centre.significant) << 3 | (sides | centre.significant) >> 3;
-                stripe.here[index].other |= open << 2;
-                while open != 0 {
-                    let place = open.trailing_zeros();
-                    let first = REFINEMENT + (near >> place & 1) as usize;
-                    let context = if centre.other >> (place + 2) & 1 == 0 { first } else { REFINEMENT + 2 };
-                    let row = row(place);
-                    let bit = coder.code(context, plane.bit(column, row));
-                    plane.refined(column, row, bit);
-                    open &= open - 1;
+    for stripe in flags.stripes() {
+        for column in flags.columns() {
+            let Some(mut plane) = planes.next() else {
+                break;
+            };
+            let index = flags.index(stripe, column);
+            let group = flags.group(index);
+            let refined = group.refined;
+            let open = group.significant & !group.visited;
+            if open != 0 && open & !refined == 0 {
+                coder.code_each(REFINEMENT + 2, open, &mut plane);
+            } else if open != 0 {
+                group.refined |= open;
+                let near = near(flags.gather(index, |group| group.significant)) & !refined;
+                for place in places(open) {
+                    let context = (2 * (refined >> place & 1)) | near >> place & 1;
+                    let at = number(place);
+                    let bit = coder.code(REFINEMENT + context as usize, plane.bit(at));
+                    plane.refined(at, bit);
                 }
             }
-            column += 1;
-            (left, centre) = (centre.significant, right);
         }
     }
     coder
@@ -177,42 +205,55 @@ fn refinement<C: Coder, P: Plane>(flags: &mut Flags, coder: C, mut plane: P) -> 
 
 /// Cleanup pass (D.3.4).
 #[inline(never)]
-fn cleanup<C: Coder, P: Plane>(flags: &mut Flags, contexts: &Significance, coder: C, mut plane: P) -> C {
+fn cleanup<C: Coder, P: Plane>(
+    flags: &mut Flags,
+    contexts: &Significance,
+    coder: C,
+    mut planes: impl Iterator<Item = P>,
+) -> C {
     let mut coder = coder;
-    let mut column = 0;
-    for number in 0..flags.stripes() {
-        let mut stripe = flags.stripe(number);
-        let (mut left, mut centre) = (0, stripe.here[1].significant);
-        for index in 1..stripe.here.len() - 1 {
-            let right = stripe.here[index + 1].significant;
-            let mut open = !(centre | stripe.here[index].other >> 1) & stripe.rows;
-            let mut known = false;
-            if left | centre | right == 0 && stripe.rows == ROWS {
-                let run = (0..4).find(|&row| plane.bit(column, row) != 0);
-                open = match coder.code(RUN, run.is_some().into()) {
-                    0 => 0,
-                    _ => {
+    for stripe in flags.stripes() {
+        for column in flags.columns() {
+            let Some(mut plane) = planes.next() else {
+                break;
+            };
+            let index = flags.index(stripe, column);
+            let significant = flags.gather(index, |group| group.significant);
+            let mask = flags.mask(stripe, column);
+            let mut open = mask & !(significant | flags.group(index).visited);
+            flags.group(index).visited = 0;
+            if open != 0 {
+                let mut growing = Growing::new(flags, index, significant);
+                // First rows of full columns without significant neighbours.
+                let blocked = near(significant) | significant;
+                let mut runs = FIRST & mask >> 3 & !(blocked | blocked >> 1 | blocked >> 2 | blocked >> 3);
+                while open != 0 {
+                    let mut place = open.trailing_zeros();
+                    let mut at = number(place);
+                    let mut known = false;
+                    if runs >> place & 1 != 0 {
+                        let run = (0..4).find(|row| plane.bit(at + row) != 0);
+                        if coder.code_likely(RUN, run.is_some().into()) == 0 {
+                            open &= !(0xf << place);
+                            continue;
+                        }
                         let run = run.unwrap_or(0) as u32;
-                        let high = coder.code(UNIFORM, run >> 1);
-                        let low = coder.code(UNIFORM, run & 1);
+                        let run = (2 * coder.code(UNIFORM, run >> 1)) | coder.code(UNIFORM, run & 1);
+                        open &= !(((1 << run) - 1) << place);
+                        place += run;
+                        at += run as usize;
                         known = true;
-                        ROWS << (3 * (2 * high + low)) & ROWS
                     }
-                };
-            }
-            while open != 0 {
-                let place = open.trailing_zeros();
-                let context = contexts[(window(left, centre, right) >> (place - 3) & 511) as usize];
-                if known || coder.code(context.into(), plane.bit(column, row(place))) != 0 {
-                    sign(&mut stripe, index, place, column, &mut coder, &mut plane);
-                    centre |= 1 << place;
+                    open &= open - 1;
+                    let context = contexts[window(growing.significant, place)];
+                    if known || coder.code(context.into(), plane.bit(at)) != 0 {
+                        growing.sign(place, at, &mut coder, &mut plane);
+                        // The next column has a significant neighbour now.
+                        runs &= !((1 << 3 | 1 << 4 | 1 << 5 | 1 << 6) << place);
+                    }
                 }
-                known = false;
-                open &= open - 1;
+                growing.store(flags.group(index), mask);
             }
-            stripe.here[index].other &= !(ROWS << 1);
-            column += 1;
-            (left, centre) = (centre, right);
         }
     }
     coder

@@ -21,7 +21,7 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    /// Indices of random magnitudes, of which a random share is 0.
+    /// Indices of random magnitudes; a random share is 0.
     fn indices(&mut self, shape: Shape) -> Vec<i32> {
         let bits = 1 + self.below(30) as u32;
         let share = [1, 2, 8, 50][self.below(4)];
@@ -65,7 +65,7 @@ fn segments(encoded: &Encoded, passes: usize) -> Vec<Segment<'_>> {
     segments
 }
 
-/// Values of the first passes of a block whose segments are not cut.
+/// Segments of a block's first passes, not cut.
 fn uncut(encoded: &Encoded, passes: usize) -> Vec<Segment<'_>> {
     let mut segments = segments(encoded, encoded.passes.len());
     let mut left = passes as u32;
@@ -87,6 +87,7 @@ fn check(shape: Shape, orientation: Orientation, style: Style, indices: &[i32], 
     let mut out = vec![0; indices.len()];
     let mut all = vec![1; indices.len()];
     let mut gain = 0.0;
+    assert!(encoded.passes.is_sorted_by_key(|pass| pass.end), "{context}");
     let power: f64 = indices.iter().map(|&index| f64::from(index) * f64::from(index)).sum();
     for (index, pass) in encoded.passes.iter().enumerate() {
         let last = index + 1 == encoded.passes.len();
@@ -190,4 +191,47 @@ fn broken() {
     assert!(decode(one, Orientation::Ll, bypass, 5, &segment(11), &mut [0]).is_err());
     let segmentation = Style { segmentation: true, ..style };
     assert!(decode(one, Orientation::Ll, segmentation, 1, &segment(1), &mut [0]).is_err());
+}
+
+/// Blocks that OpenJPEG 2.5.0 and Grok 10.0.5 decode to these indices.
+#[test]
+fn vectors() {
+    let shape = Shape { height: 7, width: 9 };
+    let index = |at: i32| {
+        let (row, column) = (at / 9, at % 9);
+        let number = (5 * row * row + 7 * column + 3 * row * column) % 23;
+        [number * number / 4, -number / 5, 0][number as usize % 3]
+    };
+    let indices: Vec<i32> = (0..63).map(index).collect();
+    for (orientation, flags, bytes) in [
+        (Orientation::Ll, 0, "224163d7a700797653c0e1f4f0f3fe002032fbd9ea1a1b7d235e22846ed470247708eb4a72050b2b"),
+        (Orientation::Hl, 0, "224163d88714efbf9192f7e8ab5f355170594ec729df8adc46bfd2f3f765c4276d28817fe18b51b72f"),
+        (Orientation::Lh, 0, "224163d7a700797653c0e1f4f0f3fe002032fbd9ea1a1b7d235e22846ed470247708eb4a72050b2b"),
+        (
+            Orientation::Hh,
+            0,
+            "225f2f1ad1a4c44ab8921c9a0f4a554947919d6a4f649753ec7324a7dd75f014937f41a524caca68624b1c17",
+        ),
+        (
+            Orientation::Hl,
+            1,
+            "224163d88714efbf9192f7e8ab5f3551705f1803000018001e787f0c327fd7fbd00cb040103f1806600002e7443a3f",
+        ),
+        (
+            Orientation::Ll,
+            9,
+            "224163d61927bef5c21c24fbe53f89c03e1b18060000600079e10c327fd7fbd00cb040103f1806600002e7443a3f",
+        ),
+        (
+            Orientation::Hh,
+            63,
+            "225f2f176aa2d716861287fda5d1f8e4ee43a1a64b497ca4cccea11806000060003cf0aa420c327fd7fbd00cb1100405b61806600a00\
+             173a21d0b6",
+        ),
+    ] {
+        let encoded = encode(shape, orientation, style(flags), &indices);
+        let hex: String = encoded.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, bytes, "{orientation:?} {flags}");
+        check(shape, orientation, style(flags), &indices, true);
+    }
 }
