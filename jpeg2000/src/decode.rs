@@ -92,7 +92,7 @@ impl<'a> Decoder<'a> {
         self
     }
 
-    /// Decodes only an area of the reference grid, at full size. Tiles outside are not decoded.
+    /// Decodes only an area of the reference grid, at full size. Codeblocks that it does not depend on are not decoded.
     pub fn region(mut self, region: Rect) -> Self {
         self.region = Some(region);
         self
@@ -120,10 +120,7 @@ impl<'a> Decoder<'a> {
     /// [`Error::Broken`], [`Error::Reduction`], [`Error::Region`], [`Error::TooLarge`] or [`Error::Memory`].
     pub fn decode(&self) -> Result<Picture, Error> {
         let size = &self.stream.size;
-        let area = match self.region {
-            None => size.area,
-            Some(region) => region.intersection(&size.area),
-        };
+        let area = self.area();
         if area.is_empty() {
             return Err(Error::Region { region: self.region.unwrap_or_default(), picture: size.area });
         }
@@ -161,6 +158,12 @@ impl<'a> Decoder<'a> {
             Some(file) => Ok(Picture { image: file.channels(picture.image)?, ..picture }),
             None => Ok(picture),
         }
+    }
+
+    /// Area of the reference grid that is decoded.
+    fn area(&self) -> Rect {
+        let whole = self.stream.size.area;
+        self.region.map_or(whole, |region| region.intersection(&whole))
     }
 
     /// Decodes a tile.
@@ -268,17 +271,20 @@ impl<'a> Decoder<'a> {
         let area = component.area.reduced(self.reduce);
         let mut coefficients = zeros(area.width() * area.height(), "coefficients")?;
         let mut jobs = Vec::new();
+        let [dx, dy] = component.spacing;
+        let wanted = self.area().divided(dx, dy).reduced(self.reduce);
         for (r, resolution) in (0..=levels).zip(&component.resolutions) {
+            let wanted = (0..if r == 0 { levels } else { levels - r + 1 }).fold(wanted, |wanted, _| below(wanted));
             for (b, band) in resolution.bands.iter().enumerate() {
                 let (planes, step) = component.quantiser(r, band)?;
                 let start = transform::start(component, r, band.orientation, area.width());
                 for (k, precinct) in precincts[r as usize].iter().enumerate() {
                     let places = band.blocks(k, resolution.precincts[0]);
                     for (i, block) in precinct.blocks(b).iter().enumerate() {
-                        if block.is_empty() {
+                        let place = places.area(i);
+                        if block.is_empty() || place.intersection(&wanted).is_empty() {
                             continue;
                         }
-                        let place = places.area(i);
                         let offset = (place.y0 - band.area.y0) as usize * area.width();
                         jobs.push(Job {
                             block,
@@ -395,6 +401,14 @@ pub fn block_indices(
         }
     }
     Ok(indices)
+}
+
+/// Coefficients of the next level that samples in an area depend on. The 9/7 wavelet reads up to 4 samples on either
+/// side.
+fn below(area: Rect) -> Rect {
+    let start = |x: u32| (x / 2).saturating_sub(4);
+    let end = |x: u32| x.div_ceil(2).saturating_add(4);
+    Rect { x0: start(area.x0), y0: start(area.y0), x1: end(area.x1), y1: end(area.y1) }
 }
 
 /// Undoes the shift of a region of interest: indices of 2^`shift` or more belong to it (equation H-1).

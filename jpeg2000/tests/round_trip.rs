@@ -111,8 +111,13 @@ fn reductions_are_those_of_the_transform() {
 fn regions_are_parts_of_the_picture() {
     let mut random = Random(5);
     let image = smooth(150, 170);
-    for tile in [(150, 170), (64, 64), (33, 20)] {
-        let stream = Encoder::default().tile(tile.0, tile.1).encode(&image).unwrap();
+    let lossy = Encoder::default().target(Target::Step(0.7));
+    let with = |encoder: &Encoder, tile: (u32, u32)| encoder.clone().block(8, 16).tile(tile.0, tile.1);
+    for (encoder, tile) in
+        [(&Encoder::default(), (150, 170)), (&lossy, (150, 170)), (&lossy, (64, 64)), (&lossy, (33, 20))]
+    {
+        let stream = with(encoder, tile).encode(&image).unwrap();
+        let image = Decoder::new(&stream).unwrap().decode().unwrap().image;
         for _ in 0..20 {
             let (x0, y0) = (random.below(170) as u32, random.below(150) as u32);
             let region = Rect { x0, y0, x1: x0 + 1 + random.below(60) as u32, y1: y0 + 1 + random.below(60) as u32 };
