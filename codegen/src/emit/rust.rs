@@ -31,9 +31,13 @@ const PERIODIC: [&str; 3] = [
 /// If no sample type is given, or one is outside the wavelet's domain.
 pub fn rust(request: &Request) -> Result<String, EmitError> {
     request.check_cpu("Rust")?;
-    let sweeps = Sweeps::new(request)?;
+    let sweeps = match request.boundary {
+        Boundary::Periodic => Sweeps::cyclic(request)?,
+        _ => Sweeps::new(request)?,
+    };
+    let is_swept = sweeps.is_some() && request.boundary != Boundary::Periodic;
     let mut out = request.opening(&super::sweep::schedule(
-        sweeps.is_some(),
+        is_swept,
         &["For speed: rustc -O. Loops are compiled for SSE2, AVX2 and AVX-512; the best runs.", "Single-threaded."],
     ));
     let [variant, text, check] = if request.boundary == Boundary::Periodic { PERIODIC } else { [""; 3] };
@@ -43,20 +47,15 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
         .constructors(t)
         .with("PERIODIC", check)
         .with("FORMAT", request.format_check_rust())
-        .with("EACH", request.each_rust());
+        .with("EACH", if sweeps.is_some() && !is_swept { "" } else { request.each_rust() });
     out += &t.fill(include_str!("geometry.rs.in"));
     let mut helpers = BTreeSet::new();
     let mut transforms = String::new();
     if let Some(sweeps) = &sweeps {
-        transforms += &sweeps.rust_opening(request, &mut helpers);
+        transforms += &sweeps.rust(request, &mut helpers);
     }
-    for (index, &sample) in request.samples.iter().enumerate() {
+    for &sample in request.samples.iter().filter(|_| sweeps.is_none()) {
         let t = request.template().with("T", sample.name());
-        if let Some(sweeps) = &sweeps {
-            transforms += &sweeps.rust_loops(request, index, &mut helpers)?;
-            transforms += &t.fill(include_str!("functions.rs.in"));
-            continue;
-        }
         let kernels = Passes::c(request, sample)?.kernels;
         let names = ["analyse_rows", "analyse_columns", "synthesise_rows", "synthesise_columns"];
         for ((kernel, info), name) in super::prepared(kernels)?.iter().zip(names) {
@@ -77,5 +76,5 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
         out += helper.definition();
     }
     out += &transforms;
-    Ok(spelled(request, &out))
+    Ok(super::with_contents(&spelled(request, &out)))
 }

@@ -5,7 +5,6 @@ pub(super) mod c;
 mod order;
 mod rust;
 mod steps;
-mod wide;
 
 use super::{EmitError, Request};
 use crate::ir::Scalar;
@@ -13,7 +12,6 @@ use crate::schedule::rows::{BLOCK_BYTES, Sweep};
 use lifting_dsl::{Boundary, Direction};
 use order::{Along, Down};
 use steps::Arithmetic;
-use wide::Wide;
 
 /// Rows between two levels, per row pair of a turn: those of two turns.
 const HANDED_TURNS: i32 = 4;
@@ -32,8 +30,6 @@ pub(super) struct Sweeps {
     forms: Option<[Along; 2]>,
     /// Sample types that have turns in registers.
     in_registers: Vec<bool>,
-    /// Their AVX-512 loops in Rust, where they have any.
-    wide: Vec<Option<[Wide; 2]>>,
 }
 
 /// A step, for both directions.
@@ -44,6 +40,8 @@ struct Form {
     text: String,
     /// Arithmetic on each sample type.
     arithmetic: Vec<Arithmetic>,
+    /// Arithmetic on each sample type, in Rust.
+    rust: Vec<Arithmetic>,
 }
 
 impl Sweeps {
@@ -58,11 +56,6 @@ impl Sweeps {
         let sweep = |sample, direction| Sweep::new(request.scheme, request.options(sample, direction));
         let both = |&sample| Ok([sweep(sample, Direction::Forward)?, sweep(sample, Direction::Inverse)?]);
         let ways: Vec<[Sweep; 2]> = request.samples.iter().map(both).collect::<Result<_, EmitError>>()?;
-        let wide = |(sample, [forward, inverse]): (&Scalar, &[Sweep; 2])| {
-            let ways = Wide::new(forward, *sample)?.zip(Wide::new(inverse, *sample)?);
-            Ok(ways.map(|(forward, inverse)| [forward, inverse]))
-        };
-        let wide = request.samples.iter().zip(&ways).map(wide).collect::<Result<_, EmitError>>()?;
         let (steps, uses) = forms(request.samples, &ways)?;
         let downs = [0, 1].map(|way| Down::new(&ways[0][way]));
         let alongs = [0, 1].map(|way| Along::new(&ways[0][way]));
@@ -75,7 +68,20 @@ impl Sweeps {
             })
             .collect();
         let forms = in_registers.contains(&true).then_some(alongs);
-        Ok(Some(Sweeps { ways, steps, uses, downs, forms, in_registers, wide }))
+        Ok(Some(Sweeps { ways, steps, uses, downs, forms, in_registers }))
+    }
+
+    /// The steps of a request under the periodic border rule, as Rust files have them; `None` for other rules and for
+    /// wavelets without steps. Steps do not depend on the border rule.
+    ///
+    /// # Errors
+    /// If a sample type is outside the wavelet's domain.
+    pub(super) fn cyclic(request: &Request) -> Result<Option<Sweeps>, EmitError> {
+        if request.boundary != Boundary::Periodic || request.scheme.stages(request.boundary).is_some() {
+            return Ok(None);
+        }
+        let sweeps = Sweeps::new(&Request { boundary: Boundary::HalfSymmetric, ..*request })?;
+        Ok(sweeps.map(|sweeps| Sweeps { forms: None, ..sweeps }))
     }
 
     /// The most rows that one level hands to the next: those of two turns, plus the lead of one phase.
@@ -135,7 +141,8 @@ fn forms(samples: &[Scalar], ways: &[[Sweep; 2]]) -> Result<(Vec<Form>, Uses), E
     for way in 0..2 {
         for (index, step) in ways[0][way].steps.iter().enumerate() {
             let of = samples.iter().zip(ways).map(|(s, ways)| Arithmetic::new(&ways[way].steps[index], *s));
-            let arithmetic: Vec<Arithmetic> = of.collect::<Result<_, _>>()?;
+            let of: Vec<[Arithmetic; 2]> = of.collect::<Result<_, _>>()?;
+            let (arithmetic, rust): (Vec<_>, Vec<_>) = of.into_iter().map(|[c, rust]| (c, rust)).unzip();
             let sign = arithmetic[0].sign;
             // Both directions share a step that only adds or subtracts the same sum.
             let same = |form: &Form| {
@@ -147,7 +154,7 @@ fn forms(samples: &[Scalar], ways: &[[Sweep; 2]]) -> Result<(Vec<Form>, Uses), E
                 let kind = c::step_kind(step);
                 let number = 1 + steps.iter().filter(|form: &&Form| form.name.starts_with(kind)).count();
                 let name = if number == 1 { kind.to_owned() } else { format!("{kind}_{number}") };
-                steps.push(Form { name, text: step.text.clone(), arithmetic });
+                steps.push(Form { name, text: step.text.clone(), arithmetic, rust });
                 steps.len() - 1
             });
             uses[way].push((at, sign));

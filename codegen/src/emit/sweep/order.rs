@@ -5,7 +5,7 @@
 //! of the previous register. Then the rows take all steps of the turn along columns. The ring is read and written only
 //! for rows that stay in it; all others leave at once. Synthesis runs backwards.
 //!
-//! C files have this order; Rust files still have the one that `wide.rs` derives from the kernels.
+//! C and Rust files share this order.
 
 use crate::schedule::rows::{Row, Sweep};
 use std::collections::BTreeSet;
@@ -125,7 +125,7 @@ impl Along {
 impl Down {
     /// The steps of a turn; `None` if it takes too many rows.
     pub fn new(sweep: &Sweep) -> Option<Down> {
-        let taken = &sweep.turn.as_ref()?.1;
+        let taken = sweep.turn.as_ref()?;
         let arrives = (0..2 * sweep.pairs).map(|i| Row { k: i / 2, phase: (i % 2) as u8 });
         let mut rows = taken.clone();
         rows.extend(arrives.clone().filter(|row| !taken.contains(row)));
@@ -153,5 +153,47 @@ impl Down {
             calls,
             rows,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sweeps;
+    use crate::emit::{Request, natural_samples};
+    use crate::ir::Scalar;
+    use lifting_dsl::{Boundary, Domain, Step, testing};
+
+    /// The sweeps of steps, on these sample types.
+    fn sweeps(domain: Domain, steps: Vec<Step>, samples: &[Scalar]) -> Sweeps {
+        let scheme = testing::scheme("wavelet", domain, Boundary::WholeSymmetric, steps);
+        let request = Request { samples, ..Request::natural(&scheme, "test") };
+        Sweeps::new(&request).expect("the sample types are of the domain").expect("the wavelet has steps")
+    }
+
+    /// Each step lags as far as its reads require: the even sample to the right, twice.
+    #[test]
+    fn results_lag_as_steps_require() {
+        let cdf97 = sweeps(Domain::Real, testing::cdf97(), natural_samples(Domain::Real));
+        let [along, _] = cdf97.forms.as_ref().expect("it has turns in registers");
+        assert_eq!(along.behind, 2);
+        assert_eq!(along.kept, ["even", "odd", "odd_2", "even_2", "odd_3"]);
+        // Rows that leave are not stored in the ring.
+        let down = cdf97.downs[0].as_ref().expect("it has turns");
+        assert_eq!(down.left.len(), 4);
+        assert!(down.stored.iter().all(|row| !down.left.contains(row)));
+        let dd137 = sweeps(Domain::Integer, testing::dd137(), natural_samples(Domain::Integer));
+        assert_eq!(dd137.forms.expect("it has turns in registers")[0].behind, 3);
+    }
+
+    /// Widened steps, and steps that reach beyond a register, have no turns in registers.
+    #[test]
+    fn steps_without_registers() {
+        use lifting_dsl::{Op, Phase};
+        let wide_sum = testing::integer(Phase::Odd, Op::Sub, &[(0, 30000), (1, 30000)], 1, 14);
+        let steps = |step| vec![step, testing::legall53().remove(1)];
+        let both = [Scalar::I16, Scalar::I32];
+        assert_eq!(sweeps(Domain::Integer, steps(wide_sum), &both).in_registers, [false, true]);
+        let far = testing::integer(Phase::Odd, Op::Sub, &[(0, 1), (40, 1)], 0, 1);
+        assert_eq!(sweeps(Domain::Integer, steps(far), &both).in_registers, [false, false]);
     }
 }

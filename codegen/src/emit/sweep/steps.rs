@@ -3,6 +3,9 @@
 //! Sums of integers wrap, so they are computed in an unsigned type `U` and converted back to the samples' type `T`. For
 //! 16-bit samples `U` is a 32-bit type, and conversions discard the upper bits. A register of samples is such a pair of
 //! types too. Steps that need wider sums than their samples name these types; they have no form in registers.
+//!
+//! In Rust a sample or a register is a value of a type `V`, whose operators wrap. 16-bit samples have wider sums as
+//! `Wrapping<i32>`.
 
 use crate::emit::{EmitError, prepared};
 use crate::ir::{BinOp, Expr, Kernel, Literal, LocalId, Place, Scalar, Space, Stmt, UnOp};
@@ -16,7 +19,8 @@ pub(super) struct Arithmetic {
     pub params: Vec<String>,
     /// Named parts of the sum: type, name and value.
     pub parts: Vec<[String; 3]>,
-    /// The target's new value; `op` is a sign that differs between analysis and synthesis.
+    /// The target's new value; `op` is a sign that differs between analysis and synthesis. In Rust, only the sum that
+    /// the sign applies to, if there is a sign.
     pub value: String,
     /// The sign, if there is one.
     pub sign: Option<char>,
@@ -44,22 +48,27 @@ struct Text {
 }
 
 struct Speller {
+    is_rust: bool,
     sample: Scalar,
     names: BTreeMap<LocalId, String>,
     is_narrow: bool,
 }
 
 impl Arithmetic {
-    /// The arithmetic of a step's kernel.
+    /// The arithmetic of a step's kernel, in C and in Rust.
     ///
     /// # Errors
     /// If the kernel breaks the rules of the IR.
-    pub fn new(step: &SweepStep, sample: Scalar) -> Result<Arithmetic, EmitError> {
+    pub fn new(step: &SweepStep, sample: Scalar) -> Result<[Arithmetic; 2], EmitError> {
         let (kernel, _) = prepared([step.kernel.clone()])?.remove(0);
-        let mut speller = Speller { sample, names: BTreeMap::new(), is_narrow: true };
+        Ok([false, true].map(|is_rust| Arithmetic::of(step, &kernel, sample, is_rust)))
+    }
+
+    fn of(step: &SweepStep, kernel: &Kernel, sample: Scalar, is_rust: bool) -> Arithmetic {
+        let mut speller = Speller { is_rust, sample, names: BTreeMap::new(), is_narrow: true };
         let (mut params, mut parts) = (Vec::new(), Vec::new());
         let mut old = None;
-        for statement in loop_of(&kernel) {
+        for statement in loop_of(kernel) {
             match statement {
                 Stmt::Load { dst: Place::Local(id), space: Space::Global(param), .. } => {
                     // A scaling has the same form for both phases.
@@ -82,7 +91,7 @@ impl Arithmetic {
                     let (sign, value) = speller.stored(&values[0], old);
                     params.sort();
                     let params = params.into_iter().map(|(_, name)| name).collect();
-                    return Ok(Arithmetic { params, parts, value, sign, is_narrow: speller.is_narrow });
+                    return Arithmetic { params, parts, value, sign, is_narrow: speller.is_narrow };
                 }
                 _ => {}
             }
@@ -110,6 +119,7 @@ impl Speller {
             let sign = if *op == BinOp::Add { '+' } else { '-' };
             let sum = self.expression(b);
             let value = match self.sample.is_integer() {
+                _ if self.is_rust => self.cut(sum).text,
                 true => {
                     let of = sum.of;
                     let (u, sum) = (self.type_of(of, true), sum.wrapped(self, Level::Product));
@@ -121,6 +131,9 @@ impl Speller {
         }
         let sample = self.sample;
         let value = self.expression(value);
+        if self.is_rust {
+            return (None, self.cut(value).text);
+        }
         // A sum of another type is cut to the samples' type.
         (None, Text { of: sample, wraps: value.wraps || value.of != sample, ..value }.signed(self, Level::Bits))
     }
@@ -137,9 +150,24 @@ impl Speller {
         }
     }
 
+    /// A Rust expression, as one of the samples' type.
+    fn cut(&self, value: Text) -> Text {
+        match value.of == self.sample {
+            true => value,
+            false => Text { text: format!("V::narrow({})", value.text), level: Level::Unary, of: self.sample, ..value },
+        }
+    }
+
     fn expression(&mut self, e: &Expr) -> Text {
         let text = |text: String, level, of, wraps| Text { text, level, of, wraps };
+        let all = |of, x: &dyn std::fmt::Debug| match of == self.sample {
+            true => format!("V::all({x:?})"),
+            false => format!("Wrapping({x:?})"),
+        };
         match e {
+            Expr::Lit(Literal::Int(v, of)) if self.is_rust => text(all(*of, v), Level::Unary, *of, false),
+            Expr::Lit(Literal::F32(x)) if self.is_rust => text(all(Scalar::F32, x), Level::Unary, Scalar::F32, false),
+            Expr::Lit(Literal::F64(x)) if self.is_rust => text(all(Scalar::F64, x), Level::Unary, Scalar::F64, false),
             Expr::Local(id) => text(self.names[id].clone(), Level::Unary, self.sample, false),
             Expr::Lit(Literal::Int(v, of)) => text(v.to_string(), Level::Unary, *of, false),
             Expr::Lit(Literal::F32(x)) => text(format!("{x:?}f"), Level::Unary, Scalar::F32, false),
@@ -151,6 +179,12 @@ impl Speller {
                     return value;
                 }
                 self.type_of(*to, false);
+                if self.is_rust && *to == self.sample {
+                    return self.cut(value);
+                }
+                if self.is_rust {
+                    return text(format!("{}.wide()", value.signed(self, Level::Unary)), Level::Unary, *to, false);
+                }
                 let is_shorter = to.bytes() < value.of.bytes();
                 match is_shorter {
                     true => text(value.text, value.level, *to, true),
@@ -160,7 +194,7 @@ impl Speller {
             Expr::Unary(UnOp::Neg, a) => {
                 let a = self.expression(a);
                 let of = a.of;
-                match of.is_integer() {
+                match of.is_integer() && !self.is_rust {
                     true => text(format!("0u - {}", a.wrapped(self, Level::Product)), Level::Sum, of, true),
                     false => text(format!("-{}", a.signed(self, Level::Unary)), Level::Unary, of, false),
                 }
@@ -191,7 +225,16 @@ impl Speller {
                     return text(format!("{a} {symbol} {b}"), level, of, false);
                 }
                 let next = if level == Level::Sum { Level::Product } else { Level::Unary };
-                if !of.is_integer() {
+                // A negative number is subtracted.
+                let number = b.text.split_once("(-").filter(|(head, number)| match *head {
+                    "V::all" => true,
+                    _ => *head == "Wrapping" && *number != "2147483648)",
+                });
+                if let Some((head, number)) = number.filter(|_| level == Level::Sum && b.level == Level::Unary) {
+                    let symbol = if symbol == "+" { "-" } else { "+" };
+                    return text(format!("{} {symbol} {head}({number}", a.signed(self, level)), level, of, false);
+                }
+                if !of.is_integer() || self.is_rust {
                     return text(
                         format!("{} {symbol} {}", a.signed(self, level), b.signed(self, next)),
                         level,
@@ -225,6 +268,7 @@ impl Text {
     fn signed(self, speller: &mut Speller, least: Level) -> String {
         let name = speller.type_of(self.of, false);
         match self.wraps {
+            _ if speller.is_rust => Text::within(self.text, self.level, least),
             true => format!("({name}){}", Text::within(self.text, self.level, Level::Unary)),
             false if self.text.starts_with('-') && least > Level::Bits => format!("({})", self.text),
             false => Text::within(self.text, self.level, least),
@@ -235,6 +279,7 @@ impl Text {
     fn wrapped(self, speller: &mut Speller, least: Level) -> String {
         let name = speller.type_of(self.of, true);
         match self.wraps {
+            _ if speller.is_rust => Text::within(self.text, self.level, least),
             true => Text::within(self.text, self.level, least),
             false if self.is_number() => match self.text.strip_prefix('-') {
                 Some(positive) => format!("(0u - {positive}u)"),

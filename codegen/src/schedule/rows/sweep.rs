@@ -5,19 +5,19 @@
 //! ([`Window`]). Rows that no later step touches leave the ring.
 //!
 //! This module has what depends on the wavelet. There is one loop over contiguous samples for each step; it serves rows
-//! (a step reads the same array, shifted) and columns (it reads other rows) alike. One loop has all steps of a *turn*
-//! along columns, for turns that touch no border. The module also schedules the steps. The rest is text
-//! (`emit/sweep.c.in`).
+//! (a step reads the same array, shifted) and columns (it reads other rows) alike. The module also schedules the steps,
+//! and finds the rows of a *turn* along columns, for turns that touch no border. The rest is text (`emit/sweep.c.in`,
+//! `emit/sweep.rs.in`).
 
 use super::super::lift::{integer_sum, step_value};
 use super::super::{Arithmetic, Options, ScheduleError};
 use super::vertical::offsets;
-use super::{PHASES, one_thread, read_name};
+use super::{one_thread, read_name};
 use crate::ir::build::Builder;
 use crate::ir::{Access, BinOp, Expr, Kernel, ParamId, Scalar, Space};
 use crate::window::{Window, needed};
-use lifting_dsl::{Direction, IntegerStep, Op, Phase, RoundingMode, Scheme, Step};
-use std::collections::BTreeMap;
+use lifting_dsl::{IntegerStep, Op, Phase, RoundingMode, Scheme, Step};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of one phase of a row that are lifted at a time.
 pub(crate) const BLOCK_BYTES: usize = 1024;
@@ -36,16 +36,12 @@ pub struct Sweep {
     pub delay: [i32; 2],
     /// Row pairs of the ring.
     pub ring: i32,
-    /// Sample pairs of a block along rows.
-    pub block: i32,
     /// Sample pairs before and after a block that its results depend on.
     pub halo: [i32; 2],
     /// Spare samples of a phase before and after a block, in the arrays where rows are lifted.
     pub margin: i32,
-    /// Splits a row into phases (analysis), or merges phases into a row.
-    pub exchange: Kernel,
-    /// All steps of a turn and the rows it takes, unless these are too many.
-    pub turn: Option<(Kernel, Vec<Row>)>,
+    /// The rows that the steps of a turn take, unless these are too many.
+    pub turn: Option<Vec<Row>>,
 }
 
 /// A step of a sweep.
@@ -107,47 +103,33 @@ impl Sweep {
         let pairs = 2;
         let margin = (halo[0].max(halo[1]) + far + 1 + 15) / 16 * 16;
         let rows = accesses(&places, pairs);
-        let first = |phase| rows.keys().filter(|row| row.phase == phase).map(|row| row.k).min();
+        let first = |phase| rows.iter().filter(|row| row.phase == phase).map(|row| row.k).min();
         Ok(Sweep {
             pairs,
             delay: [0, 1].map(|phase| -first(phase).unwrap_or(0).min(0)),
             ring: pairs + (window.kept() as i32 + 1) / 2 + 1,
-            block: ((BLOCK_BYTES / arith.work.bytes()) as i32).max(margin),
             halo,
             margin,
-            exchange: writer.exchange(),
-            turn: (rows.len() <= MAX_ROWS)
-                .then(|| (writer.turn(&steps, &places, pairs, &rows), rows.into_keys().collect())),
+            turn: (rows.len() <= MAX_ROWS).then(|| rows.iter().copied().collect()),
             steps: places,
         })
     }
-
-    /// All its kernels: the exchange, the steps, and the turn.
-    pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        let steps = self.steps.iter().map(|s| &s.kernel);
-        std::iter::once(&self.exchange).chain(steps).chain(self.turn.iter().map(|t| &t.0))
-    }
 }
 
-/// The rows that a turn takes; true for those it updates.
-fn accesses(places: &[SweepStep], pairs: i32) -> BTreeMap<Row, bool> {
+/// The rows that a turn takes.
+fn accesses(places: &[SweepStep], pairs: i32) -> BTreeSet<Row> {
     let row = |k: i32, phase: Phase| Row { k, phase: phase.parity() as u8 };
-    let mut rows = BTreeMap::new();
+    let mut rows = BTreeSet::new();
     for pair in 0..pairs {
         for place in places {
             let k = pair - place.behind;
             for o in &place.offsets {
-                rows.entry(row(k + o, place.target.other())).or_insert(false);
+                rows.insert(row(k + o, place.target.other()));
             }
-            rows.insert(row(k, place.target), true);
+            rows.insert(row(k, place.target));
         }
     }
     rows
-}
-
-/// Name of a row of a turn: `even_m1`, `odd`, `even_p2`.
-fn row_name(row: Row) -> String {
-    read_name(PHASES[usize::from(row.phase)], row.k)
 }
 
 struct Writer<'a> {
@@ -169,40 +151,6 @@ impl Writer<'_> {
         b.scalar("n", Scalar::I32, "iterations of the loop").into()
     }
 
-    /// Splits `n` pairs of a row, even sample first, or merges them.
-    fn exchange(&self) -> Kernel {
-        let forward = self.options.direction == Direction::Forward;
-        let mut builder = self.builder(if forward { "split" } else { "merge" });
-        let b = &mut builder;
-        b.doc(if forward {
-            "Splits pairs of samples into their phases."
-        } else {
-            "Merges phases into pairs of samples."
-        });
-        let array = |b: &mut Builder, name: &str, read: bool| {
-            b.pointer(name, self.sample(), if read { Access::Read } else { Access::Write }, "samples")
-        };
-        let pairs = forward.then(|| array(b, "pairs", true));
-        let phases = ["evens", "odds"].map(|name| array(b, name, !forward));
-        let pairs = pairs.unwrap_or_else(|| array(b, "pairs", false));
-        let n = Self::count(b);
-        let gain = self.options.gain.then(|| b.scalar("gain", Scalar::I32, "bits of headroom"));
-        b.for_("x", 0, n, 1, |b, x| {
-            for (i, phase) in phases.into_iter().enumerate() {
-                let place = x * 2 + i as i32;
-                let (from, to) = if forward { ((pairs, place), (phase, x)) } else { ((phase, x), (pairs, place)) };
-                let value = b.load_new("value", self.arith.work, Space::Global(from.0), from.1);
-                let value = match gain {
-                    Some(gain) if forward => self.arith.shift_up(value.into(), gain.into()),
-                    Some(gain) => self.arith.shift_down(value.into(), gain.into()),
-                    None => value.into(),
-                };
-                b.store(Space::Global(to.0), to.1, value);
-            }
-        });
-        builder.finish(one_thread())
-    }
-
     /// One step on `n` samples.
     fn step(&self, index: usize, step: &Step) -> Kernel {
         let mut builder = self.builder(&format!("step{}", index + 1));
@@ -222,46 +170,6 @@ impl Writer<'_> {
                 .collect();
             let value = self.value(b, step, old.into(), &|o| values[&o]);
             b.store(Space::Global(updated), x, value);
-        });
-        builder.finish(one_thread())
-    }
-
-    /// All steps of a turn, on `n` columns of all rows that it takes.
-    fn turn(&self, steps: &[Step], places: &[SweepStep], pairs: i32, rows: &BTreeMap<Row, bool>) -> Kernel {
-        let mut builder = self.builder("turn");
-        let b = &mut builder;
-        b.doc(format!("All steps along columns when {pairs} pairs of rows have arrived, far from borders."));
-        let arrays: BTreeMap<Row, ParamId> = rows
-            .iter()
-            .map(|(row, updated)| {
-                let (access, doc) =
-                    if *updated { (Access::ReadWrite, "is updated") } else { (Access::Read, "is read") };
-                (*row, b.pointer(&row_name(*row), self.sample(), access, doc))
-            })
-            .collect();
-        let n = Self::count(b);
-        b.for_("x", 0, n, 1, |b, x| {
-            let mut values: BTreeMap<Row, Expr> = BTreeMap::new();
-            for pair in 0..pairs {
-                for (step, place) in steps.iter().zip(places) {
-                    b.comment(&place.text);
-                    let (k, target) = (pair - place.behind, place.target);
-                    let target_row = Row { k, phase: target.parity() as u8 };
-                    let read = |o: i32| Row { k: k + o, phase: target.other().parity() as u8 };
-                    for row in place.offsets.iter().map(|o| read(*o)).chain([target_row]) {
-                        values.entry(row).or_insert_with(|| {
-                            let name = format!("{}_x", row_name(row));
-                            b.load_new(&name, self.arith.work, Space::Global(arrays[&row]), x).into()
-                        });
-                    }
-                    let value = self.value(b, step, values[&target_row], &|o| values[&read(o)]);
-                    let value = b.let_(&format!("{}_y", row_name(target_row)), self.arith.work, value);
-                    values.insert(target_row, value.into());
-                }
-            }
-            for (row, _) in rows.iter().filter(|(_, updated)| **updated) {
-                b.store(Space::Global(arrays[row]), x, values[row]);
-            }
         });
         builder.finish(one_thread())
     }
