@@ -1,3 +1,5 @@
+//! Vectors, round trips and broken input.
+
 use super::*;
 use crate::block::{BrokenBlock, Encoded, Segment, Shape};
 
