@@ -659,10 +659,10 @@ const GAIN_PLACES: [(&str, &str); 16] = [
     ("GAIN_ZERO", "            gain: 0,\n"),
     ("GAIN_FIELD", "    gain: i32,\n"),
     ("GAIN_VALUE", "            gain: 0,\n"),
-    ("GAIN_ARRIVES", "            self.work.gain = if self.forward { self.gain } else { 0 };\n"),
+    ("GAIN_ARRIVES", "            self.work.gain = if forward { self.gain } else { 0 };\n"),
     (
         "GAIN_LEAVES",
-        "            self.work.gain = match self.forward && arrives {
+        "            self.work.gain = match forward && arrives {
                 true => 0,
                 false => self.gain,
             };
@@ -670,7 +670,7 @@ const GAIN_PLACES: [(&str, &str); 16] = [
     ),
     (
         "SHIFT_GAIN",
-        "                if work.gain > 0 && work.forward {
+        "                if work.gain > 0 && forward {
                     to.iter_mut().for_each(|x| *x = x.up(work.gain));
                 } else if work.gain > 0 {
                     to.iter_mut().for_each(|x| *x = x.down(work.gain));
@@ -760,9 +760,9 @@ const WIDE_PLACES: [(&str, &str); 8] = [
         "            #[cfg(target_arch = \"x86_64\")]
             if k0 == part[0] && part[0] < part[1] {
                 self.wide_turn(level, part);
-                if !self.forward {
-                    let lag = INVERSE.behind;
-                    self.leave(level, [before, k0 + (64 / size_of::<T>()) as i32 - lag]);
+                if !forward {
+                    let (lanes, lag) = ((64 / size_of::<T>()) as i32, INVERSE.behind);
+                    self.leave(forward, level, [before, k0 + lanes - lag]);
                     before = part[1] - lag;
                 }
                 k0 = part[1];
