@@ -1,15 +1,15 @@
 //! Decoding of codestreams.
 
-use crate::block::{BrokenBlock, Orientation, Shape, ebcot, ht};
+use crate::block::{BrokenBlock, ebcot, ht};
 use crate::codestream::{Coder, Codestream, TileStream, Wavelet};
 use crate::error::{Error, zeros};
 use crate::file::File;
 use crate::geometry::Resolution;
 use crate::image::{Component, Image, Rect};
-use crate::job::centre;
+use crate::lane::for_pixels;
 use crate::packet::{CodedBlock, Outcome, PacketReader, Precinct, groups};
-use crate::tile::{Tile, TileComponent};
-use crate::transform::{self, Plans, Transformed};
+use crate::tile::{BlockPlace, Tile, TileComponent};
+use crate::transform::{Plans, Transformed};
 use lifting::threads;
 
 /// Samples that any stream may ask for.
@@ -207,26 +207,21 @@ impl<'a> Decoder<'a> {
         plans: &Plans,
         decoded: &mut DecodedTile,
     ) -> Result<(), Error> {
-        let mut planes: Vec<(Rect, Vec<T>)> = Vec::new();
+        let mut planes: Vec<Vec<T>> = Vec::new();
         for c in components.clone() {
             let component = &tile.components[c];
-            let area = component.area.reduced(self.reduce);
             let (coefficients, broken) = self.coefficients::<T>(component, &precincts[c])?;
             decoded.broken_blocks += broken;
-            planes.push((area, plans.synthesise(area, component.coding.levels - self.reduce, coefficients)?));
+            let area = component.area.reduced(self.reduce);
+            planes.push(plans.synthesise(area, component.coding.levels - self.reduce, coefficients)?);
         }
-        if let [(_, a), (_, b), (_, c)] = &mut planes[..] {
-            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
-                [*a, *b, *c] = T::inverse([*a, *b, *c]);
-            }
-        }
-        for (c, (area, plane)) in components.zip(planes) {
-            let format = &self.stream.size.components[c];
-            let (low, high) = format.range();
-            let centre = centre(format.signed, format.bits);
-            // Coefficients may be anything: values out of range saturate. In place.
-            let sample = |s: T| s.integer().saturating_add(centre).clamp(low, high);
-            decoded.planes.push(Plane { component: c, area, samples: plane.into_iter().map(sample).collect() });
+        for_pixels(&mut planes, T::inverse);
+        for (component, plane) in components.zip(planes) {
+            let format = &self.stream.size.components[component];
+            // In place.
+            let samples = plane.into_iter().map(|value| format.nearest(value)).collect();
+            let area = tile.components[component].area.reduced(self.reduce);
+            decoded.planes.push(Plane { component, area, samples });
         }
         Ok(())
     }
@@ -260,49 +255,41 @@ impl<'a> Decoder<'a> {
     ) -> Result<(Vec<T>, usize), Error> {
         struct Job<'b> {
             block: &'b CodedBlock<'b>,
-            shape: Shape,
-            /// Index of its first coefficient.
-            at: usize,
+            place: BlockPlace,
             planes: u32,
             half: f32,
-            orientation: Orientation,
         }
         let levels = component.coding.levels - self.reduce;
         let area = component.area.reduced(self.reduce);
         let mut coefficients = zeros(area.width() * area.height(), "coefficients")?;
-        let mut jobs = Vec::new();
         let [dx, dy] = component.spacing;
         let wanted = self.area().divided(dx, dy).reduced(self.reduce);
-        for (r, resolution) in (0..=levels).zip(&component.resolutions) {
-            let wanted = (0..if r == 0 { levels } else { levels - r + 1 }).fold(wanted, |wanted, _| below(wanted));
-            for (b, band) in resolution.bands.iter().enumerate() {
-                let (planes, step) = component.quantiser(r, band)?;
-                let start = transform::start(component, r, band.orientation, area.width());
-                for (k, precinct) in precincts[r as usize].iter().enumerate() {
-                    let places = band.blocks(k, resolution.precincts[0]);
-                    for (i, block) in precinct.blocks(b).iter().enumerate() {
-                        let place = places.area(i);
-                        if block.is_empty() || place.intersection(&wanted).is_empty() {
-                            continue;
-                        }
-                        let offset = (place.y0 - band.area.y0) as usize * area.width();
-                        jobs.push(Job {
-                            block,
-                            shape: Shape { height: place.height(), width: place.width() },
-                            at: start + offset + (place.x0 - band.area.x0) as usize,
-                            planes: planes + component.shift,
-                            half: (step * 0.5) as f32,
-                            orientation: band.orientation,
-                        });
-                    }
-                }
+        // Coefficients of each resolution that the area depends on.
+        let of_resolution = |r: u32| {
+            let depth = if r == 0 { levels } else { levels - r + 1 };
+            (0..depth).fold(wanted, |wanted, _| below(wanted))
+        };
+        let wanted: Vec<Rect> = (0..=levels).map(of_resolution).collect();
+        let of_resolution = |(r, resolution): (u32, &Resolution)| -> Result<Vec<(u32, f64)>, Error> {
+            resolution.bands.iter().map(|band| component.quantiser(r, band)).collect()
+        };
+        let quantisers: Vec<_> =
+            (0..=levels).zip(&component.resolutions).map(of_resolution).collect::<Result<_, Error>>()?;
+        let mut jobs = Vec::new();
+        for place in component.blocks(levels, area.width()) {
+            let resolution = place.resolution as usize;
+            let block = &precincts[resolution][place.precinct].blocks(place.band)[place.index];
+            if block.is_empty() || place.area.intersection(&wanted[resolution]).is_empty() {
+                continue;
             }
+            let (planes, step) = quantisers[resolution][place.band];
+            jobs.push(Job { block, place, planes: planes + component.shift, half: (step * 0.5) as f32 });
         }
         let mut broken = 0;
         // Few blocks at a time: their samples stay in the caches.
         for jobs in jobs.chunks(64 * threads::most()) {
             let decoded = threads::map(jobs, |job| -> Result<Vec<i32>, BrokenBlock> {
-                let mut indices = block_indices(component, job.orientation, job.shape, job.planes, job.block)?;
+                let mut indices = block_indices(component, &job.place, job.planes, job.block)?;
                 if component.shift > 0 {
                     indices.iter_mut().for_each(|index| *index = unshift(*index, component.shift));
                 }
@@ -313,8 +300,8 @@ impl<'a> Decoder<'a> {
                     broken += 1;
                     continue;
                 };
-                for (y, row) in indices.chunks(job.shape.width).enumerate() {
-                    let to: &mut [T] = &mut coefficients[job.at + y * area.width()..][..job.shape.width];
+                for (y, row) in indices.chunks(job.place.area.width()).enumerate() {
+                    let to: &mut [T] = &mut coefficients[job.place.at + y * area.width()..][..row.len()];
                     to.iter_mut().zip(row).for_each(|(to, &index)| *to = T::dequantise(index, job.half));
                 }
             }
@@ -378,11 +365,11 @@ pub fn precincts<'a>(
 /// If no encoder can have made it.
 pub fn block_indices(
     component: &TileComponent,
-    orientation: Orientation,
-    shape: Shape,
+    place: &BlockPlace,
     planes: u32,
     block: &CodedBlock<'_>,
 ) -> Result<Vec<i32>, BrokenBlock> {
+    let shape = place.shape();
     let mut indices = vec![0; shape.height * shape.width];
     let left = |planes: u32, less: u32| planes.checked_sub(less).filter(|&planes| planes > 0);
     let style = component.coding.style;
@@ -391,7 +378,7 @@ pub fn block_indices(
         Coder::Ebcot => {
             let planes = left(planes, block.zero_planes).ok_or(too_many)?;
             let segments = block.segments_of(planes);
-            ebcot::decode(shape, orientation, style, planes, &segments, &mut indices)?;
+            ebcot::decode(shape, place.orientation, style, planes, &segments, &mut indices)?;
         }
         Coder::Ht => {
             if let Some((sets, segments)) = block.ht_set() {

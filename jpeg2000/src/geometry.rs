@@ -94,12 +94,7 @@ pub fn resolutions(area: Rect, coding: &Coding) -> Vec<Resolution> {
 
 /// Area of a band of a level, counted from 1, the finest (equation B-15).
 fn band_area(area: Rect, level: u32, orientation: Orientation) -> Rect {
-    let [high_x, high_y] = match orientation {
-        Orientation::Ll => [false, false],
-        Orientation::Hl => [true, false],
-        Orientation::Lh => [false, true],
-        Orientation::Hh => [true, true],
-    };
+    let [high_x, high_y] = orientation.high();
     let along = |x: u32, high: bool| {
         let offset = if high { 1u64 << (level - 1) } else { 0 };
         let shifted = u64::from(x).saturating_sub(offset);

@@ -1,6 +1,7 @@
 //! Pictures: components with their own sampling, precision and sign.
 
 use crate::error::{Error, zeros};
+use crate::lane::Lane;
 use std::fmt;
 
 /// Rectangle on the reference grid or in the domain of a component: rows `y0..y1`, columns `x0..x1`.
@@ -88,6 +89,17 @@ impl Component {
     /// Least and largest possible sample.
     pub fn range(&self) -> (i32, i32) {
         if self.signed { (-1 << (self.bits - 1), (1 << (self.bits - 1)) - 1) } else { (0, (1 << self.bits) - 1) }
+    }
+
+    /// Offset of samples that centres them on 0 (G.1).
+    pub(crate) fn centre(&self) -> i32 {
+        if self.signed { 0 } else { 1 << (self.bits - 1) }
+    }
+
+    /// Nearest sample to a value around 0. Values may be anything: those out of range saturate.
+    pub(crate) fn nearest(&self, value: impl Lane) -> i32 {
+        let (low, high) = self.range();
+        value.integer().saturating_add(self.centre()).clamp(low, high)
     }
 }
 
@@ -188,8 +200,7 @@ impl Image {
     pub fn rgb_of_ycc(mut self) -> Image {
         if let [y, cb, cr, ..] = &mut self.components[..] {
             let (low, high) = y.range();
-            let centre = |c: &Component| if c.signed { 0 } else { 1 << (c.bits - 1) };
-            let (blue, red) = (centre(cb), centre(cr));
+            let (blue, red) = (cb.centre(), cr.centre());
             for ((y, cb), cr) in y.samples.iter_mut().zip(&mut cb.samples).zip(&mut cr.samples) {
                 let (l, b, r) = (*y as f32, (*cb - blue) as f32, (*cr - red) as f32);
                 let rgb = [l + 1.402 * r, l - 0.344_136 * b - 0.714_136 * r, l + 1.772 * b];

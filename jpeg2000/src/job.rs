@@ -5,11 +5,11 @@ use crate::codestream::{Coder, Order, Parameters, Quantisation, Size, Steps, Wav
 use crate::encode::{Encoder, Target};
 use crate::error::Error;
 use crate::image::{Image, Rect};
-use crate::lane::Lane;
-use crate::tile::Tile;
-use crate::transform::{Plans, Transformed};
-use crate::{rate, stream, transform};
-use lifting::{catalogue, threads};
+use crate::lane::for_pixels;
+use crate::tile::{BlockPlace, Tile, TileComponent};
+use crate::transform::{Plans, Transformed, scheme};
+use crate::{rate, stream};
+use lifting::threads;
 use lifting_dsl::analysis::{LevelGains, level_gains};
 
 /// Encoding of one picture, after its transform.
@@ -31,22 +31,17 @@ struct TileData<T> {
     coefficients: Vec<Vec<T>>,
 }
 
-/// Codeblock of a tile.
+/// Codeblock of a picture.
 #[derive(Clone, Copy)]
-pub struct BlockPlace {
+struct Block {
     tile: usize,
     component: usize,
-    resolution: u32,
-    orientation: Orientation,
-    /// Index of its first coefficient.
-    at: usize,
-    stride: usize,
-    shape: Shape,
+    place: BlockPlace,
 }
 
 /// Coded blocks of a picture, in the order of [`Job::places`].
 struct Coded {
-    places: Vec<BlockPlace>,
+    places: Vec<Block>,
     blocks: Vec<Encoded>,
     quantisation: Quantisation,
 }
@@ -70,8 +65,7 @@ impl<'a, T: Transformed> Job<'a, T> {
             Ok(TileData { tile, coefficients })
         });
         let tiles: Vec<TileData<T>> = tiles.into_iter().collect::<Result<_, Error>>()?;
-        let scheme = catalogue::find(T::WAVELET).map_err(|error| Error::Setting(error.to_string()))?;
-        let gains = level_gains(&scheme, encoder.depth());
+        let gains = level_gains(&scheme::<T>()?, encoder.depth());
         Ok(Job { encoder, image, size, order, parameters, tiles, gains, plans })
     }
 
@@ -95,9 +89,8 @@ impl<'a, T: Transformed> Job<'a, T> {
             Some(gains) if high => gains.high.synthesis_l2,
             Some(gains) => gains.low.synthesis_l2,
         };
-        let high = |orientations: [Orientation; 2]| orientations.contains(&orientation);
-        let band = axis(high([Orientation::Hl, Orientation::Hh])) * axis(high([Orientation::Lh, Orientation::Hh]));
-        band * if self.order.colour { T::colour_norm(component) } else { 1.0 }
+        let [right, down] = orientation.high().map(axis);
+        right * down * if self.order.colour { T::colour_norm(component) } else { 1.0 }
     }
 
     /// Exponent and mantissa of each band's step, coarsest first: the largest that affects the picture at most as
@@ -122,53 +115,34 @@ impl<'a, T: Transformed> Job<'a, T> {
     }
 
     /// All codeblocks, tile by tile.
-    fn places(&self) -> Vec<BlockPlace> {
-        let mut places = Vec::new();
-        for (t, TileData { tile, .. }) in self.tiles.iter().enumerate() {
-            for (c, component) in tile.components.iter().enumerate() {
-                let stride = component.area.width();
-                for (r, resolution) in (0u32..).zip(&component.resolutions) {
-                    for precinct in 0..resolution.count() {
-                        for band in &resolution.bands {
-                            let blocks = band.blocks(precinct, resolution.precincts[0]);
-                            let start = transform::start(component, r, band.orientation, stride);
-                            places.extend((0..blocks.count()).map(|i| {
-                                let area = blocks.area(i);
-                                let offset = (area.y0 - band.area.y0) as usize * stride;
-                                BlockPlace {
-                                    tile: t,
-                                    component: c,
-                                    resolution: r,
-                                    orientation: band.orientation,
-                                    at: start + offset + (area.x0 - band.area.x0) as usize,
-                                    stride,
-                                    shape: Shape { height: area.height(), width: area.width() },
-                                }
-                            }));
-                        }
-                    }
-                }
-            }
-        }
-        places
+    fn places(&self) -> Vec<Block> {
+        let of_tile = |(tile, data): (usize, &TileData<T>)| -> Vec<Block> {
+            let components = data.tile.components.iter().enumerate();
+            let of_component = |(component, c): (usize, &TileComponent)| -> Vec<Block> {
+                c.blocks(c.coding.levels, c.area.width())
+                    .into_iter()
+                    .map(|place| Block { tile, component, place })
+                    .collect()
+            };
+            components.flat_map(of_component).collect()
+        };
+        self.tiles.iter().enumerate().flat_map(of_tile).collect()
     }
 
-    /// Quantiser step of the place's band.
-    fn step(&self, quantisation: &Quantisation, place: &BlockPlace) -> f64 {
-        if self.encoder.wavelet() == Wavelet::LeGall53 {
-            return 1.0;
-        }
-        let [exponent, mantissa] =
-            quantisation.step(self.encoder.depth(), place.resolution, place.orientation).unwrap_or_default();
-        let range = self.size.components[place.component].bits + place.orientation.gain();
-        f64::from(range as i32 - exponent as i32).exp2() * (1.0 + f64::from(mantissa) / 2048.0)
+    /// Bitplanes and quantiser step of the block's band.
+    fn quantiser(&self, quantisation: &Quantisation, block: &Block) -> (u32, f64) {
+        let component = &self.tiles[block.tile].tile.components[block.component];
+        let BlockPlace { resolution, orientation, .. } = block.place;
+        quantisation.quantiser(&component.coding, resolution, orientation, component.bits).unwrap_or_default()
     }
 
     /// Rows of a block's coefficients.
-    fn rows(&self, place: &BlockPlace) -> impl Iterator<Item = &[T]> {
-        let plane = &self.tiles[place.tile].coefficients[place.component];
-        let place = *place;
-        (0..place.shape.height).map(move |y| &plane[place.at + y * place.stride..][..place.shape.width])
+    fn rows(&self, block: &Block) -> impl Iterator<Item = &[T]> {
+        let data = &self.tiles[block.tile];
+        let plane = &data.coefficients[block.component];
+        let (at, stride) = (block.place.at, data.tile.components[block.component].area.width());
+        let Shape { height, width } = block.place.shape();
+        (0..height).map(move |y| &plane[at + y * stride..][..width])
     }
 
     /// Codes all blocks, quantised by `step`.
@@ -176,28 +150,23 @@ impl<'a, T: Transformed> Job<'a, T> {
         let mut quantisation = self.quantisation(step, 1);
         let places = self.places();
         let style = self.encoder.coding().style;
-        let coded = threads::map(&places, |place| {
-            let inverse = (1.0 / self.step(&quantisation, place)) as f32;
-            let mut indices = Vec::with_capacity(place.shape.height * place.shape.width);
-            self.rows(place).for_each(|row| indices.extend(row.iter().map(|c| c.quantise(inverse))));
+        let coded = threads::map(&places, |block| {
+            let (shape, orientation) = (block.place.shape(), block.place.orientation);
+            let inverse = (1.0 / self.quantiser(&quantisation, block).1) as f32;
+            let mut indices = Vec::with_capacity(shape.height * shape.width);
+            self.rows(block).for_each(|row| indices.extend(row.iter().map(|c| c.quantise(inverse))));
             let largest = 32 - indices.iter().fold(0, |all, index| all | index.unsigned_abs()).leading_zeros();
             let block = match self.encoder.coder {
-                Coder::Ht => ht::encode(place.shape, style.causal, &indices, 0, 1),
-                Coder::Ebcot => ebcot::encode(place.shape, place.orientation, style, &indices),
+                Coder::Ht => ht::encode(shape, style.causal, &indices, 0, 1),
+                Coder::Ebcot => ebcot::encode(shape, orientation, style, &indices),
             };
             (block, largest)
         });
         let (blocks, largest): (Vec<Encoded>, Vec<u32>) = coded.into_iter().unzip();
         // Guard bits for the largest index of any block.
-        let missing = |(place, largest): (&BlockPlace, &u32)| largest.saturating_sub(self.planes(&quantisation, place));
+        let missing = |(block, largest): (&Block, &u32)| largest.saturating_sub(self.quantiser(&quantisation, block).0);
         quantisation.guard += places.iter().zip(&largest).map(missing).max().unwrap_or(0);
         Coded { places, blocks, quantisation }
-    }
-
-    /// Bitplanes of the place's band (equation E-2).
-    fn planes(&self, quantisation: &Quantisation, place: &BlockPlace) -> u32 {
-        let step = quantisation.step(self.encoder.depth(), place.resolution, place.orientation).unwrap_or_default();
-        quantisation.guard + step[0] - 1
     }
 
     /// PSNR that a decoder reaches with this step.
@@ -209,12 +178,13 @@ impl<'a, T: Transformed> Job<'a, T> {
             .iter()
             .map(|t| t.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect())
             .collect();
-        for place in &places {
-            let step = self.step(&quantisation, place);
+        for block in &places {
+            let (_, step) = self.quantiser(&quantisation, block);
             let (inverse, half) = ((1.0 / step) as f32, (step * 0.5) as f32);
-            let to = &mut planes[place.tile][place.component];
-            for (y, row) in self.rows(place).enumerate() {
-                let to = &mut to[place.at + y * place.stride..][..row.len()];
+            let to = &mut planes[block.tile][block.component];
+            let stride = self.tiles[block.tile].tile.components[block.component].area.width();
+            for (y, row) in self.rows(block).enumerate() {
+                let to = &mut to[block.place.at + y * stride..][..row.len()];
                 for (to, c) in to.iter_mut().zip(row) {
                     let index = c.quantise(inverse);
                     *to = T::dequantise(2 * index + index.signum(), half);
@@ -223,22 +193,21 @@ impl<'a, T: Transformed> Job<'a, T> {
         }
         let (mut error, mut peak, mut count) = (0.0, 0.0, 0);
         for (TileData { tile, .. }, planes) in self.tiles.iter().zip(planes) {
-            let synthesise = |(component, plane): (&crate::tile::TileComponent, Vec<T>)| {
+            let synthesise = |(component, plane): (&TileComponent, Vec<T>)| {
                 self.plans.synthesise(component.area, component.coding.levels, plane)
             };
             let mut samples: Vec<Vec<T>> =
                 tile.components.iter().zip(planes).map(synthesise).collect::<Result<_, _>>()?;
             if self.order.colour {
-                inverse_colour(&mut samples);
+                for_pixels(&mut samples, T::inverse);
             }
             for (c, plane) in samples.iter().enumerate() {
                 let area = tile.components[c].area;
                 let component = &self.image.components[c];
                 let (low, high) = component.range();
-                let centre = centre(component.signed, component.bits);
                 for (row, plane) in rows_of(self.image, c, area).zip(plane.chunks(area.width().max(1))) {
                     for (&sample, value) in row.iter().zip(plane) {
-                        let decoded = value.integer().saturating_add(centre).clamp(low, high);
+                        let decoded = component.nearest(*value);
                         error += f64::from(sample - decoded).powi(2);
                     }
                     count += row.len();
@@ -285,9 +254,9 @@ impl<'a, T: Transformed> Job<'a, T> {
 
     /// Writes the codestream. The last layer takes all passes, or the best of `bytes` bytes.
     fn stream(&self, coded: &Coded, bytes: Option<usize>) -> Result<Vec<u8>, Error> {
-        let weight = |place: &BlockPlace| {
-            let step = self.step(&coded.quantisation, place);
-            (step * self.norm(place.component, place.resolution, place.orientation)).powi(2)
+        let weight = |block: &Block| {
+            let (_, step) = self.quantiser(&coded.quantisation, block);
+            (step * self.norm(block.component, block.place.resolution, block.place.orientation)).powi(2)
         };
         let weights: Vec<f64> = coded.places.iter().map(weight).collect();
         let layers = rate::layers(&coded.blocks, &weights, self.order.layers, bytes);
@@ -309,7 +278,7 @@ impl<'a, T: Transformed> Job<'a, T> {
 fn analyse<T: Transformed>(image: &Image, tile: &Tile, plans: &Plans) -> Result<Vec<Vec<T>>, Error> {
     let mut planes: Vec<Vec<T>> = Vec::new();
     for (c, component) in image.components.iter().enumerate() {
-        let centre = centre(component.signed, component.bits);
+        let centre = component.centre();
         let area = tile.components[c].area;
         let mut plane = Vec::new();
         let bytes = (area.height() * area.width() * size_of::<T>()) as u128;
@@ -317,10 +286,8 @@ fn analyse<T: Transformed>(image: &Image, tile: &Tile, plans: &Plans) -> Result<
         rows_of(image, c, area).for_each(|row| plane.extend(row.iter().map(|&s| T::of(s - centre))));
         planes.push(plane);
     }
-    if let ([a, b, c, ..], true) = (&mut planes[..], tile.order.colour) {
-        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
-            [*a, *b, *c] = T::forward([*a, *b, *c]);
-        }
+    if tile.order.colour {
+        for_pixels(&mut planes, T::forward);
     }
     let analysed = tile
         .components
@@ -336,20 +303,6 @@ fn rows_of(image: &Image, component: usize, area: Rect) -> impl Iterator<Item = 
     let whole = image.area.divided(component.dx, component.dy);
     let x = (area.x0 - whole.x0) as usize;
     (area.y0..area.y1).map(move |y| &component.samples[(y - whole.y0) as usize * component.width + x..][..area.width()])
-}
-
-/// Offset of samples that centres them on 0 (G.1).
-pub fn centre(signed: bool, bits: u32) -> i32 {
-    if signed { 0 } else { 1 << (bits - 1) }
-}
-
-/// Inverse colour transform of the first three planes.
-pub fn inverse_colour<T: Lane>(planes: &mut [Vec<T>]) {
-    if let [a, b, c, ..] = planes {
-        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
-            [*a, *b, *c] = T::inverse([*a, *b, *c]);
-        }
-    }
 }
 
 /// Exponent and mantissa of the largest step of at most `step` that the stream can hold, for a band of `range` bits.

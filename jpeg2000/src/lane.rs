@@ -71,3 +71,12 @@ impl Lane for f32 {
         [3f64.sqrt(), norm(0.344_136, 1.772), norm(1.402, 0.714_136)].get(c).copied().unwrap_or(1.0)
     }
 }
+
+/// Replaces the first three planes, pixel by pixel, by a colour transform; without effect on fewer planes.
+pub fn for_pixels<T: Copy>(planes: &mut [Vec<T>], transform: impl Fn([T; 3]) -> [T; 3]) {
+    if let [a, b, c, ..] = planes {
+        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+            [*a, *b, *c] = transform([*a, *b, *c]);
+        }
+    }
+}

@@ -1,9 +1,11 @@
 //! Tiles: the tile-components with their parameters and their partition.
 
-use crate::codestream::{Coding, Order, Parameters, Quantisation, Size, Volume, Wavelet};
+use crate::block::{Orientation, Shape};
+use crate::codestream::{Coding, Order, Parameters, Quantisation, Size, Volume};
 use crate::error::Error;
 use crate::geometry::{self, Band, Resolution};
 use crate::image::Rect;
+use crate::transform;
 
 /// Tile of a picture.
 #[derive(Clone, Debug)]
@@ -37,6 +39,32 @@ pub struct TileComponent {
     pub shift: u32,
     /// Resolutions, coarsest first.
     pub resolutions: Vec<Resolution>,
+}
+
+/// Place of a codeblock in its tile-component.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockPlace {
+    /// Resolution.
+    pub resolution: u32,
+    /// Precinct.
+    pub precinct: usize,
+    /// Index of the band in its resolution.
+    pub band: usize,
+    /// Index of the block in its precinct and band.
+    pub index: usize,
+    /// Orientation of the band.
+    pub orientation: Orientation,
+    /// Area in the band.
+    pub area: Rect,
+    /// Index of its first coefficient.
+    pub at: usize,
+}
+
+impl BlockPlace {
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        Shape { height: self.area.height(), width: self.area.width() }
+    }
 }
 
 impl Tile {
@@ -87,29 +115,38 @@ impl Tile {
 }
 
 impl TileComponent {
-    /// Whether coefficients are integers.
-    pub fn is_reversible(&self) -> bool {
-        self.coding.wavelet == Wavelet::LeGall53
-    }
-
     /// Bitplanes of a band without a region of interest, Mb (equation E-2), and its quantiser step (equation E-3); the
     /// step is 1 for reversible bands.
     ///
     /// # Errors
     /// [`Error::Broken`] if the stream has no quantiser for the band.
     pub fn quantiser(&self, resolution: u32, band: &Band) -> Result<(u32, f64), Error> {
-        let Some([exponent, mantissa]) = self.quantisation.step(self.coding.levels, resolution, band.orientation)
-        else {
+        let missing = || {
             let what = format!("no quantiser for band {:?} of resolution {resolution}", band.orientation);
-            return Err(Error::Broken { at: 0, what });
+            Error::Broken { at: 0, what }
         };
-        let planes = (self.quantisation.guard + exponent).saturating_sub(1);
-        let range = self.bits + band.orientation.gain();
-        let step = match self.is_reversible() {
-            true => 1.0,
-            false => f64::from(range as i32 - exponent as i32).exp2() * (1.0 + f64::from(mantissa) / 2048.0),
-        };
-        Ok((planes, step))
+        self.quantisation.quantiser(&self.coding, resolution, band.orientation, self.bits).ok_or_else(missing)
+    }
+
+    /// Codeblocks of resolutions up to `levels`: by resolution, precinct, band and row. Rows of coefficients have
+    /// `stride` of them.
+    pub fn blocks(&self, levels: u32, stride: usize) -> Vec<BlockPlace> {
+        let mut places = Vec::new();
+        for (r, resolution) in (0..=levels).zip(&self.resolutions) {
+            for precinct in 0..resolution.count() {
+                for (b, band) in resolution.bands.iter().enumerate() {
+                    let blocks = band.blocks(precinct, resolution.precincts[0]);
+                    let start = transform::start(self, r, band.orientation, stride);
+                    places.extend((0..blocks.count()).map(|index| {
+                        let area = blocks.area(index);
+                        let offset = (area.y0 - band.area.y0) as usize * stride + (area.x0 - band.area.x0) as usize;
+                        let orientation = band.orientation;
+                        BlockPlace { resolution: r, precinct, band: b, index, orientation, area, at: start + offset }
+                    }));
+                }
+            }
+        }
+        places
     }
 
     /// Most bitplanes of any band, a region of interest included; bands without a quantiser do not count.

@@ -3,14 +3,14 @@
 //! Part 15's passes of a set code what those of Part 1 do (15444-15, 7.1): a block of n passes becomes a cleanup pass
 //! at the plane of its last cleanup pass, and as many passes after it.
 
-use crate::block::{Encoded, Orientation, Shape, Style, ebcot, ht};
+use crate::block::{Encoded, Style, ebcot, ht};
 use crate::codestream::{Coder, Codestream, Coding, Parameters, TileStream};
 use crate::decode::{block_indices, precincts};
 use crate::error::Error;
 use crate::file::File;
 use crate::packet::CodedBlock;
 use crate::stream::{self, Markers};
-use crate::tile::{Tile, TileComponent};
+use crate::tile::{BlockPlace, Tile};
 use lifting::threads;
 
 /// Transcodes a codestream or a file to another block coder; a file stays a file, with its boxes. Decoders get the same
@@ -46,19 +46,13 @@ pub fn transcode(data: &[u8], coder: Coder) -> Result<Vec<u8>, Error> {
             return Err(Error::Broken { at: data.len(), what: format!("the stream ends within tile {index}") });
         }
         let mut jobs = Vec::new();
-        for (c, (component, precincts)) in tile.components.iter().zip(&precincts).enumerate() {
-            for (r, (resolution, precincts)) in (0u32..).zip(component.resolutions.iter().zip(precincts)) {
-                for (k, precinct) in precincts.iter().enumerate() {
-                    for (b, band) in resolution.bands.iter().enumerate() {
-                        let places = band.blocks(k, resolution.precincts[0]);
-                        let planes = component.quantiser(r, band)?.0 + component.shift;
-                        for (i, block) in precinct.blocks(b).iter().enumerate() {
-                            let area = places.area(i);
-                            let shape = Shape { height: area.height(), width: area.width() };
-                            jobs.push(Job { place: (c, r), block, shape, planes, orientation: band.orientation });
-                        }
-                    }
-                }
+        for (c, component) in tile.components.iter().enumerate() {
+            for place in component.blocks(component.coding.levels, component.area.width()) {
+                let resolution = place.resolution as usize;
+                let block = &precincts[c][resolution][place.precinct].blocks(place.band)[place.index];
+                let band = &component.resolutions[resolution].bands[place.band];
+                let planes = component.quantiser(place.resolution, band)?.0 + component.shift;
+                jobs.push(Job { component: c, place, block, planes });
             }
         }
         let blocks = threads::map(&jobs, |job| job.transcode(&tile, coder));
@@ -93,28 +87,26 @@ fn converted(parameters: &Parameters, coder: Coder) -> Parameters {
 }
 
 struct Job<'a> {
-    /// Component and resolution.
-    place: (usize, u32),
+    component: usize,
+    place: BlockPlace,
     block: &'a CodedBlock<'a>,
-    shape: Shape,
     planes: u32,
-    orientation: Orientation,
 }
 
 impl Job<'_> {
     fn transcode(&self, tile: &Tile, coder: Coder) -> Result<Encoded, Error> {
-        let component: &TileComponent = &tile.components[self.place.0];
-        let (orientation, shape) = (self.orientation, self.shape);
+        let component = &tile.components[self.component];
+        let (orientation, shape) = (self.place.orientation, self.place.shape());
         if self.block.is_empty() {
             return Ok(Encoded::default());
         }
         let fault = |fault| Error::Block {
             tile: tile.index as usize,
-            component: self.place.0,
-            resolution: self.place.1,
+            component: self.component,
+            resolution: self.place.resolution,
             fault,
         };
-        let doubled = block_indices(component, orientation, shape, self.planes, self.block).map_err(fault)?;
+        let doubled = block_indices(component, &self.place, self.planes, self.block).map_err(fault)?;
         // The lowest bit is the middle of the planes that were not decoded.
         let index = |d: &i32| (d.abs() - (d & d.wrapping_neg())) / 2 * d.signum();
         let indices: Vec<i32> = doubled.iter().map(index).collect();

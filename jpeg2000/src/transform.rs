@@ -5,7 +5,7 @@ use crate::error::{Error, zeros};
 use crate::image::Rect;
 use crate::lane::Lane;
 use crate::tile::TileComponent;
-use lifting::{Device, Format, Plan, catalogue};
+use lifting::{Device, Format, Plan, Scheme, catalogue};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -50,6 +50,11 @@ impl Transformed for f32 {
     }
 }
 
+/// The wavelet of a number type.
+pub fn scheme<T: Transformed>() -> Result<Scheme, Error> {
+    catalogue::find(T::WAVELET).map_err(|error| Error::Setting(error.to_string()))
+}
+
 impl Plans {
     /// Plan for a tile-component, or `None` if the transform changes nothing.
     fn of<T: Transformed>(&self, area: Rect, levels: u32) -> Result<Option<Plan<T>>, Error> {
@@ -65,7 +70,7 @@ impl Plans {
         if let Some(plan) = lock().get(&key) {
             return Ok(Some(plan.clone()));
         }
-        let scheme = catalogue::find(T::WAVELET).map_err(|error| Error::Setting(error.to_string()))?;
+        let scheme = scheme::<T>()?;
         let builder = Plan::builder(&scheme).shape(&key.0).origins(&key.1).levels(levels).profile(Format::Jpeg2000);
         let plan = builder.sample::<T>().build(&Device::cpu())?;
         let mut cache = lock();
@@ -97,10 +102,6 @@ impl Plans {
 pub fn start(component: &TileComponent, resolution: u32, orientation: Orientation, stride: usize) -> usize {
     let Some(below) = resolution.checked_sub(1) else { return 0 };
     let low = component.resolutions[below as usize].area;
-    match orientation {
-        Orientation::Ll => 0,
-        Orientation::Hl => low.width(),
-        Orientation::Lh => low.height() * stride,
-        Orientation::Hh => low.height() * stride + low.width(),
-    }
+    let [right, down] = orientation.high().map(usize::from);
+    right * low.width() + down * low.height() * stride
 }

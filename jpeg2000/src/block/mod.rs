@@ -83,12 +83,18 @@ pub struct Pass {
 pub struct BrokenBlock(pub &'static str);
 
 impl Orientation {
+    /// Whether the filters along rows and along columns are high-pass.
+    pub fn high(self) -> [bool; 2] {
+        match self {
+            Orientation::Ll => [false, false],
+            Orientation::Hl => [true, false],
+            Orientation::Lh => [false, true],
+            Orientation::Hh => [true, true],
+        }
+    }
+
     /// Base-2 logarithm of the band's nominal gain (Table E.1).
     pub fn gain(self) -> u32 {
-        match self {
-            Orientation::Ll => 0,
-            Orientation::Hl | Orientation::Lh => 1,
-            Orientation::Hh => 2,
-        }
+        self.high().map(u32::from).iter().sum()
     }
 }

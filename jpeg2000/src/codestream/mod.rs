@@ -154,6 +154,18 @@ pub enum Steps {
 }
 
 impl Quantisation {
+    /// Bitplanes of a band without a region of interest, Mb (equation E-2), and its quantiser step (equation E-3) for
+    /// samples of `bits` bits; the step of a reversible band is 1. `None` if the stream lacks them.
+    pub fn quantiser(&self, coding: &Coding, resolution: u32, band: Orientation, bits: u32) -> Option<(u32, f64)> {
+        let [exponent, mantissa] = self.step(coding.levels, resolution, band)?;
+        let range = bits + band.gain();
+        let step = match coding.wavelet {
+            Wavelet::LeGall53 => 1.0,
+            Wavelet::Cdf97 => f64::from(range as i32 - exponent as i32).exp2() * (1.0 + f64::from(mantissa) / 2048.0),
+        };
+        Some(((self.guard + exponent).saturating_sub(1), step))
+    }
+
     /// Exponent and mantissa of a band (equation E-5); `None` if the stream lacks them.
     pub fn step(&self, levels: u32, resolution: u32, orientation: Orientation) -> Option<[u32; 2]> {
         let index = match orientation {
