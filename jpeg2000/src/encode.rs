@@ -22,6 +22,14 @@ pub enum Target {
     Step(f64),
 }
 
+impl Target {
+    /// Target of a quality from 1 to 100 for samples of `bits` bits: 8 less doubles the error. `None` for others.
+    pub fn of_quality(quality: f64, bits: u32) -> Option<Target> {
+        let step = ((100.0 - quality) / 8.0 + f64::from(bits) - 8.0).exp2();
+        (1.0..=100.0).contains(&quality).then_some(Target::Step(step))
+    }
+}
+
 /// Decomposition levels of large pictures.
 const LEVELS: u32 = 5;
 

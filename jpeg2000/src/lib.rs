@@ -58,7 +58,7 @@ pub use decode::{Decoder, Picture};
 pub use encode::{Encoder, MAX_LAYERS, Target};
 pub use error::Error;
 pub use image::{Component, Image, MAX_BITS, Rect};
-pub use transcode::transcode;
+pub use transcode::{transcode, transcode_to};
 
 /// The example of README.md, run as a test.
 #[cfg(doctest)]

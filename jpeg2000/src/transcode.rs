@@ -7,7 +7,7 @@ use crate::block::{Encoded, Style, ebcot, ht};
 use crate::codestream::{Coder, Codestream, Coding, Parameters, TileStream};
 use crate::decode::{block_indices, precincts};
 use crate::error::Error;
-use crate::file::File;
+use crate::file::{Boxes, File};
 use crate::packet::CodedBlock;
 use crate::stream::{self, Markers};
 use crate::tile::{BlockPlace, Tile};
@@ -67,6 +67,22 @@ pub fn transcode(data: &[u8], coder: Coder) -> Result<Vec<u8>, Error> {
     Ok(match file {
         Some(file) => file.boxes.write(size.area, &size.components, coder, &codestream),
         None => codestream,
+    })
+}
+
+/// [`transcode`] to a file or to a raw codestream, as `is_file` says; a file around a raw one has no further boxes.
+///
+/// # Errors
+/// As for [`transcode`].
+pub fn transcode_to(data: &[u8], coder: Coder, is_file: bool) -> Result<Vec<u8>, Error> {
+    let stream = transcode(data, coder)?;
+    Ok(match (is_file, File::parse(&stream)?) {
+        (true, None) => {
+            let size = Codestream::parse(&stream)?.size;
+            Boxes::default().write(size.area, &size.components, coder, &stream)
+        }
+        (false, Some(file)) => file.codestream.to_vec(),
+        _ => stream,
     })
 }
 

@@ -16,6 +16,22 @@ fn codec_error(error: CodecError) -> PyErr {
     }
 }
 
+/// Rows, columns and components of an image.
+pub fn image_shape(array: &Array<i32>) -> PyResult<[usize; 3]> {
+    let error = || LiftingError::new_err("an image must have three axes: rows, columns and components");
+    array.shape().try_into().map_err(|_| error())
+}
+
+/// Samples as bytes of int32.
+pub fn bytes_of<'py>(py: Python<'py>, samples: &[i32]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, samples.len() * 4, |bytes| {
+        for (to, sample) in bytes.chunks_exact_mut(4).zip(samples) {
+            to.copy_from_slice(&sample.to_ne_bytes());
+        }
+        Ok(())
+    })
+}
+
 /// The stream of an image: an int32 array of shape (height, width, components). `target` is `lossless`, `psnr`, `bpp`
 /// or `quality`, and `value` its value; `tile` is (rows, columns).
 #[pyfunction]
@@ -37,9 +53,7 @@ pub fn encode<'py>(
     component_axis: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut array = Array::<i32>::write(samples, "the image")?;
-    let &[height, width, components] = array.shape() else {
-        return Err(LiftingError::new_err("an image must have three axes: rows, columns and components"));
-    };
+    let [height, width, components] = image_shape(&array)?;
     let target = match target {
         "lossless" => Target::Lossless,
         "psnr" => Target::Psnr(value),
@@ -93,11 +107,6 @@ pub fn decode<'py>(
     };
     let (picture, component_axis) = py.detach(decoded).map_err(codec_error)?;
     let Image { height, width, components, bits, signed, samples } = picture.image;
-    let bytes = PyBytes::new_with(py, samples.len() * 4, |bytes| {
-        for (to, sample) in bytes.chunks_exact_mut(4).zip(&samples) {
-            to.copy_from_slice(&sample.to_ne_bytes());
-        }
-        Ok(())
-    })?;
+    let bytes = bytes_of(py, &samples)?;
     Ok((bytes, (height, width, components), bits, signed, picture.complete, component_axis))
 }

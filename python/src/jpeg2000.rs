@@ -2,8 +2,8 @@
 
 use crate::LiftingError;
 use crate::array::Array;
-use crate::codec::Decoded;
-use lifting_jpeg2000::file::{Boxes, File};
+use crate::codec::{Decoded, bytes_of, image_shape};
+use lifting_jpeg2000::file::Boxes;
 use lifting_jpeg2000::{Coder, Decoder, Encoder, Error, Image, Rect, Target};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -38,19 +38,17 @@ pub fn encode_jpeg2000<'py>(
     tile: Option<(u32, u32)>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut array = Array::<i32>::write(samples, "the image")?;
-    let &[height, width, components] = array.shape() else {
-        return Err(LiftingError::new_err("an image must have three axes: rows, columns and components"));
-    };
+    let shape = image_shape(&array)?;
     let target = match target {
         "lossless" => Target::Lossless,
         "psnr" => Target::Psnr(value),
         "bpp" => Target::BitsPerPixel(value),
-        _ if (1.0..=100.0).contains(&value) => Target::Step(((100.0 - value) / 8.0 + f64::from(bits) - 8.0).exp2()),
-        _ => return Err(LiftingError::new_err(format!("invalid quality {value}: choose 1 to 100"))),
+        _ => Target::of_quality(value, bits)
+            .ok_or_else(|| LiftingError::new_err(format!("invalid quality {value}: choose 1 to 100")))?,
     };
     // SAFETY: the Python wrapper made the array and shares it with nobody.
     let shared = unsafe { array.slice("the image") }?;
-    let image = Image::interleaved([height, width, components], bits, signed, shared).map_err(error)?;
+    let image = Image::interleaved(shape, bits, signed, shared).map_err(error)?;
     let coder = if is_ht { Coder::Ht } else { Coder::Ebcot };
     let encoder = Encoder::default().coder(coder).target(target).colour(colour).layers(layers);
     let encoder = match levels {
@@ -99,12 +97,7 @@ pub fn decode_jpeg2000<'py>(
         Ok((image, samples, picture.complete && picture.broken_blocks == 0))
     };
     let (image, samples, complete) = py.detach(decoded).map_err(error)?;
-    let bytes = PyBytes::new_with(py, samples.len() * 4, |bytes| {
-        for (to, sample) in bytes.chunks_exact_mut(4).zip(&samples) {
-            to.copy_from_slice(&sample.to_ne_bytes());
-        }
-        Ok(())
-    })?;
+    let bytes = bytes_of(py, &samples)?;
     let first = &image.components[0];
     let bits = image.components.iter().map(|c| c.bits).max().unwrap_or(8);
     let signed = image.components.iter().any(|c| c.signed);
@@ -120,16 +113,6 @@ pub fn transcode_jpeg2000<'py>(
     is_file: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let coder = if is_ht { Coder::Ht } else { Coder::Ebcot };
-    let transcoded = || {
-        let stream = lifting_jpeg2000::transcode(stream, coder)?;
-        Ok(match (is_file, File::parse(&stream)?) {
-            (true, None) => {
-                let size = Decoder::new(&stream)?.codestream().size.clone();
-                Boxes::default().write(size.area, &size.components, coder, &stream)
-            }
-            (false, Some(file)) => file.codestream.to_vec(),
-            _ => stream,
-        })
-    };
+    let transcoded = || lifting_jpeg2000::transcode_to(stream, coder, is_file);
     Ok(PyBytes::new(py, &py.detach(transcoded).map_err(error)?))
 }

@@ -6,8 +6,8 @@ use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::Data;
 use crate::output::{input_name, output_name, write_file};
 use lifting_codec::Image;
-use lifting_jpeg2000::codestream::{Codestream, Steps, Wavelet, name_of};
-use lifting_jpeg2000::file::{Boxes, ColourSpace, Definition, File};
+use lifting_jpeg2000::codestream::{Steps, Wavelet, name_of};
+use lifting_jpeg2000::file::{Boxes, ColourSpace, Definition};
 use lifting_jpeg2000::{Coder, Component, Decoder, Encoder, Error, Rect, Target};
 use std::fmt::Write;
 use std::path::Path;
@@ -34,10 +34,9 @@ impl Request {
         let target = match (args.psnr, args.bpp, args.quality) {
             (Some(decibels), _, _) => Target::Psnr(decibels),
             (_, Some(bits), _) => Target::BitsPerPixel(bits),
-            (_, _, Some(quality)) if !(1.0..=100.0).contains(&quality) => {
-                return Err(usage(format!("a quality of {quality}; 1 to 100 are allowed")));
-            }
-            (_, _, Some(_)) => Target::Step(1.0),
+            // For 8 bits; each picture has its own.
+            (_, _, Some(quality)) => Target::of_quality(quality, 8)
+                .ok_or_else(|| usage(format!("a quality of {quality}; 1 to 100 are allowed")))?,
             _ => Target::Lossless,
         };
         let name = format.name();
@@ -68,8 +67,7 @@ impl Request {
             Some([height, width]) => encoder.tile(height as u32, width as u32).lengths(true, true),
             None => encoder,
         };
-        let is_file = matches!(format, StreamFormat::Jph | StreamFormat::Jp2);
-        Ok(Request { encoder, quality: args.quality, is_file })
+        Ok(Request { encoder, quality: args.quality, is_file: is_file(format) })
     }
 
     /// Stream of a picture. `colour` says whether its first three components are red, green and blue, `alpha` whether
@@ -79,13 +77,9 @@ impl Request {
         let picture =
             lifting_jpeg2000::Image::interleaved([height, width, components], bits, signed, samples).map_err(input)?;
         let encoder = self.encoder.clone().colour(colour);
-        let encoder = match self.quality {
-            Some(quality) => {
-                let step = ((100.0 - quality) / 8.0 + f64::from(bits) - 8.0).exp2();
-                encoder.target(Target::Step(step))
-            }
-            None => encoder,
-        };
+        // Checked before.
+        let target = self.quality.and_then(|quality| Target::of_quality(quality, bits));
+        let encoder = target.into_iter().fold(encoder, Encoder::target);
         let mut boxes = Boxes::default();
         if alpha {
             let definition = |channel: usize| match channel + 1 == components {
@@ -106,6 +100,10 @@ impl Request {
     }
 }
 
+fn is_file(format: StreamFormat) -> bool {
+    matches!(format, StreamFormat::Jph | StreamFormat::Jp2)
+}
+
 fn coder_of(format: StreamFormat) -> Coder {
     match format {
         StreamFormat::Jp2 | StreamFormat::J2k => Coder::Ebcot,
@@ -121,16 +119,7 @@ pub fn transcode(format: StreamFormat, path: &Path, output: &Path) -> Outcome<St
     }
     let old = read(path)?;
     let at = |error: Error| input(error).at(&place);
-    let mut new = lifting_jpeg2000::transcode(&old, coder_of(format)).map_err(at)?;
-    let wants_file = matches!(format, StreamFormat::Jph | StreamFormat::Jp2);
-    match (wants_file, File::parse(&new).map_err(at)?) {
-        (true, None) => {
-            let size = Codestream::parse(&new).map_err(at)?.size;
-            new = Boxes::default().write(size.area, &size.components, coder_of(format), &new);
-        }
-        (false, Some(file)) => new = file.codestream.to_vec(),
-        _ => {}
-    }
+    let new = lifting_jpeg2000::transcode_to(&old, coder_of(format), is_file(format)).map_err(at)?;
     write_file(output, |w| w.write_all(&new))?;
     let share = 100.0 * new.len() as f64 / old.len() as f64;
     Ok(format!("{}: {} bytes, {share:.1} % of {}\n", output_name(output), new.len(), old.len()))

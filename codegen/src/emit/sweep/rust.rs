@@ -434,11 +434,12 @@ impl Sweeps {
         let call = list(&format!("{indent}let ["), &names(&down.updated), "] = ")
             + &list(&format!("down_{direction}::<T, _>(["), &names(&down.taken), "]);");
         format!(
-            "        /// All steps of a turn along columns: the rows that leave, also written to the ring if kept.\n        \
+            "        /// All steps of a turn along columns: the rows that leave, \
+             also written to the ring if kept.\n        \
              #[rustfmt::skip]\n        #[inline(always)]\n        unsafe fn down_{direction}(\n            \
              ring: &[*mut T; RING_ROWS], x: usize, new_rows: [Register<T>; 4], keep: bool,\n        \
-             ) -> [Register<T>; 4] {{\n{}{indent}let [{}] = new_rows;\n{call}\n{}{indent}if keep {{\n{}{indent}}}\n{}\n        \
-             }}\n\n",
+             ) -> [Register<T>; 4] {{\n{}{indent}let [{}] = new_rows;\n{call}\n{}{indent}if keep {{\n{}\
+             {indent}}}\n{}\n        }}\n\n",
             places(format!("{indent}load!(ring, x: "), &ring),
             arriving.join(", "),
             sets(&down.stored, indent),

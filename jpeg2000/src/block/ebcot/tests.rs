@@ -225,7 +225,8 @@ fn vectors() {
         (
             Orientation::Hh,
             63,
-            "225f2f176aa2d716861287fda5d1f8e4ee43a1a64b497ca4cccea11806000060003cf0aa420c327fd7fbd00cb1100405b61806600a00\
+            "225f2f176aa2d716861287fda5d1f8e4ee43a1a64b497ca4cccea11806000060003cf0aa420c327fd7fbd00cb1100405b61\
+             806600a00\
              173a21d0b6",
         ),
     ] {
