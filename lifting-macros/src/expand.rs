@@ -291,14 +291,19 @@ mod tests {
             _ => None,
         };
         let docs: Vec<String> = module.attrs.iter().filter_map(doc).collect();
-        let items = module.content.unwrap().1.into_iter().filter_map(|item| match item {
-            syn::Item::Const(c) if !matches!(c.vis, syn::Visibility::Inherited) => Some(c.ident.to_string()),
-            syn::Item::Static(s) if !matches!(s.vis, syn::Visibility::Inherited) => Some(s.ident.to_string()),
-            syn::Item::Fn(f) if !matches!(f.vis, syn::Visibility::Inherited) => Some(f.sig.ident.to_string()),
-            syn::Item::Struct(s) if !matches!(s.vis, syn::Visibility::Inherited) => Some(s.ident.to_string()),
-            syn::Item::Enum(e) => Some(e.ident.to_string()),
-            _ => None,
-        });
+        let name = |item: syn::Item| match item {
+            syn::Item::Const(c) if !matches!(c.vis, syn::Visibility::Inherited) => vec![c.ident.to_string()],
+            syn::Item::Static(s) if !matches!(s.vis, syn::Visibility::Inherited) => vec![s.ident.to_string()],
+            syn::Item::Struct(s) if !matches!(s.vis, syn::Visibility::Inherited) => vec![s.ident.to_string()],
+            syn::Item::Enum(e) if !matches!(e.vis, syn::Visibility::Inherited) => vec![e.ident.to_string()],
+            // `sample! { type…; names of its functions; steps }`
+            syn::Item::Macro(m) if m.mac.path.is_ident("sample") => {
+                let text = m.mac.tokens.to_string();
+                text.split(';').nth(1).unwrap().split_whitespace().map(String::from).collect()
+            }
+            _ => vec![],
+        };
+        let items = module.content.unwrap().1.into_iter().flat_map(name);
         (docs.join("\n"), items.collect())
     }
 
