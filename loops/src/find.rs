@@ -68,8 +68,10 @@ pub enum Along {
     Rows,
     /// Along columns only, four rows at a time.
     Columns,
-    /// Along rows and columns, four rows at a time.
+    /// Along rows and columns, four rows at a time. Analysis lifts rows first, synthesis columns.
     Both,
+    /// The same in the other order, as JPEG 2000 has it.
+    ColumnsFirst,
 }
 
 /// No loop: other architectures have none yet.
@@ -130,21 +132,33 @@ macro_rules! set {
             use x86::{$f32, $i16};
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(
+            unsafe fn analysis<
+                V: Vector,
+                S: Storage<V>,
+                C: Chain<V>,
+                const R: usize,
+                const COLUMNS_FIRST: bool,
+            >(
                 level: &Level,
                 event: &Event,
             ) {
                 // SAFETY: passed on from the caller.
-                unsafe { kernels::analysis::<V, S, C, R>(level, event) }
+                unsafe { kernels::analysis::<V, S, C, R, COLUMNS_FIRST>(level, event) }
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(
+            unsafe fn synthesis<
+                V: Vector,
+                S: Storage<V>,
+                C: Chain<V>,
+                const R: usize,
+                const COLUMNS_FIRST: bool,
+            >(
                 level: &Level,
                 event: &Event,
             ) {
                 // SAFETY: passed on from the caller.
-                unsafe { kernels::synthesis::<V, S, C, R>(level, event) }
+                unsafe { kernels::synthesis::<V, S, C, R, COLUMNS_FIRST>(level, event) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -163,18 +177,33 @@ macro_rules! set {
             /// The loop for steps of analysis `C` or of synthesis `B`, equally many.
             fn either<V: Vector, S: Storage<V>, C: Chain<V>, B: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
                 let kernel: Kernel = match (wanted.along, wanted.analysis) {
-                    (Along::Both, true) => analysis::<V, S, C, ROWS>,
-                    (Along::Both, false) => synthesis::<V, S, B, ROWS>,
-                    (Along::Rows, true) => analysis::<V, S, C, 1>,
-                    (Along::Rows, false) => synthesis::<V, S, B, 1>,
+                    (Along::Both, true) => analysis::<V, S, C, ROWS, false>,
+                    (Along::Both, false) => synthesis::<V, S, B, ROWS, false>,
+                    (Along::ColumnsFirst, _) => return None,
+                    (Along::Rows, true) => analysis::<V, S, C, 1, false>,
+                    (Along::Rows, false) => synthesis::<V, S, B, 1, false>,
                     (Along::Columns, true) => columns::<V, S, C, true>,
                     (Along::Columns, false) => columns::<V, S, B, false>,
                 };
+                found::<V, S, C>(wanted, kernel)
+            }
+
+            /// The loop for steps of analysis and synthesis `C`, in either order of rows and columns.
+            fn in_either_order<V: Vector, S: Storage<V>, C: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                let kernel: Kernel = match (wanted.along, wanted.analysis) {
+                    (Along::ColumnsFirst, true) => analysis::<V, S, C, ROWS, true>,
+                    (Along::ColumnsFirst, false) => synthesis::<V, S, C, ROWS, true>,
+                    _ => return of::<V, S, C>(wanted),
+                };
+                found::<V, S, C>(wanted, kernel)
+            }
+
+            fn found<V: Vector, S: Storage<V>, C: Chain<V>>(wanted: Wanted<'_>, kernel: Kernel) -> Option<Loop> {
                 let shape = C::shape(wanted.long);
                 let state = match wanted.along {
                     Along::Rows => 0,
                     Along::Columns => shape.down,
-                    Along::Both => 2 * shape.down * kernels::columns_of::<V>(shape, wanted.n),
+                    Along::Both | Along::ColumnsFirst => 2 * shape.down * kernels::columns_of::<V>(shape, wanted.n),
                 };
                 let fits = kernels::long_enough::<V, C>(shape, wanted.n) && kernels::buffers_suffice::<V, C>(shape);
                 if wanted.along != Along::Columns && !fits {
@@ -232,7 +261,7 @@ macro_rules! set {
             fn pairs<V: Vector, S: Storage<V>>(wanted: Wanted<'_>) -> Option<Loop> {
                 match (wanted.steps.len(), wanted.steps.iter().all(|step| step.summed)) {
                     (2, true) => of::<V, S, All<Summed<V>, 2>>(wanted),
-                    (4, true) => of::<V, S, All<Summed<V>, 4>>(wanted),
+                    (4, true) => in_either_order::<V, S, All<Summed<V>, 4>>(wanted),
                     _ => None,
                 }
             }
@@ -242,10 +271,10 @@ macro_rules! set {
                 type V = $i16;
                 match (wanted.steps.len(), wanted.sides) {
                     (2, 1) if wanted.is(0, true, 0.0, 1) && wanted.is(1, false, 2.0, 2) => {
-                        of::<V, i16, Two<Half<true>, Quarter<V, false>>>(wanted)
+                        in_either_order::<V, i16, Two<Half<true>, Quarter<V, false>>>(wanted)
                     }
                     (2, 1) if wanted.is(0, true, 2.0, 2) && wanted.is(1, false, 0.0, 1) => {
-                        of::<V, i16, Two<Quarter<V, true>, Half<false>>>(wanted)
+                        in_either_order::<V, i16, Two<Quarter<V, true>, Half<false>>>(wanted)
                     }
                     (2, 1) => of::<V, i16, All<Dot<V, 1>, 2>>(wanted),
                     (2, 2) => of::<V, i16, All<Dot<V, 2>, 2>>(wanted),
@@ -262,7 +291,7 @@ macro_rules! set {
                     let mirrored = wanted.steps.iter().all(Weights::symmetric);
                     match (wanted.steps.len(), wanted.sides) {
                         (2, 1) if wanted.plain(0, true) && wanted.plain(1, false) => {
-                            of::<V, i32, Two<Pair<V, true>, Pair<V, false>>>(wanted)
+                            in_either_order::<V, i32, Two<Pair<V, true>, Pair<V, false>>>(wanted)
                         }
                         (2, 1) => of::<V, i32, All<Products<V, 1, false>, 2>>(wanted),
                         (2, 2) if mirrored => of::<V, i32, All<Products<V, 2, true>, 2>>(wanted),

@@ -186,12 +186,15 @@ pub fn fence() {
     }
 }
 
-/// Analysis of `R` rows: of four, or of a single one along rows only.
+/// Analysis of `R` rows: of four, or of a single one along rows only. `COLUMNS_FIRST`: columns are lifted before rows.
 ///
 /// # Safety
 /// Rows and bands are valid, and the machine has the instructions.
 #[inline(always)]
-pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
+pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize, const COLUMNS_FIRST: bool>(
+    level: &Level,
+    event: &Event,
+) {
     let (n, late, skip, pair) = (level.n, level.late, event.skip, 2 * V::LANES);
     let shape = C::shape(Some(&level.long));
     let place = RowRegisters::new::<V>(shape, n, skip, late);
@@ -224,7 +227,7 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
             segments[0][0] = segments[1][0].sub(place.warm * pair);
         }
         let counts = [(n + 1 - late as usize) / 2, (n + late as usize) / 2];
-        let part = Part::<V, S, C>::new(level, event, counts, first);
+        let part = Part::<V, S, C, COLUMNS_FIRST>::new(level, event, counts, first);
         let mut walk = Walk::new(event, (event.range.0 * V::LANES) as isize - skip as isize);
         for segment in 0..3 {
             let (rows, count) = (&segments[segment], lengths[segment]);
@@ -246,12 +249,16 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
     }
 }
 
-/// Synthesis of `R` rows: of four, or of a single one along rows only.
+/// Synthesis of `R` rows: of four, or of a single one along rows only. `COLUMNS_FIRST` is the order of analysis, so that
+/// rows are lifted before columns here.
 ///
 /// # Safety
 /// Bands and rows are valid, and the machine has the instructions.
 #[inline(always)]
-pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
+pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize, const COLUMNS_FIRST: bool>(
+    level: &Level,
+    event: &Event,
+) {
     let (n, late, skip, lanes) = (level.n, level.late, event.skip, V::LANES);
     let shape = C::shape(Some(&level.long));
     let place = RowRegisters::new::<V>(shape, n, skip, late);
@@ -303,7 +310,7 @@ pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
                 segments[0][0][band] = segments[1][0][band].sub(place.warm * lanes);
             }
         }
-        let part = Part::<V, S, C>::new(level, event, [n; 2], first);
+        let part = Part::<V, S, C, COLUMNS_FIRST>::new(level, event, [n; 2], first);
         let mut walk = Walk::new(event, 2 * ((event.range.0 * lanes) as isize - skip as isize));
         for segment in 0..3 {
             let (rows, count) = (&segments[segment], lengths[segment]);
@@ -320,7 +327,7 @@ pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
 }
 
 /// Parameters shared by the segments of a row.
-struct Part<'a, V: Vector, S, C> {
+struct Part<'a, V: Vector, S, C, const COLUMNS_FIRST: bool> {
     chain: C,
     factors: [V; 2],
     to: [[*mut S; 2]; ROWS],
@@ -352,9 +359,9 @@ impl<V: Vector, const R: usize> Walk<V, R> {
     }
 }
 
-impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
+impl<'a, V: Vector, S: Storage<V>, C: Chain<V>, const COLUMNS_FIRST: bool> Part<'a, V, S, C, COLUMNS_FIRST> {
     #[inline(always)]
-    unsafe fn new(level: &'a Level, event: &'a Event, counts: [usize; 2], first: isize) -> Part<'a, V, S, C> {
+    unsafe fn new(level: &'a Level, event: &'a Event, counts: [usize; 2], first: isize) -> Self {
         // SAFETY: by the caller's promise.
         unsafe {
             Part {
@@ -402,17 +409,40 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                         (S::load(from), S::load(from.add(V::LANES)))
                     };
                     let (t, u) = V::split(a, b);
-                    x[r] = match const { C::LONG } {
+                    x[r] = match const { C::LONG || COLUMNS_FIRST } {
                         true => [t, u],
                         false => {
                             let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
                             [last, if late { before } else { after }]
                         }
                     };
-                    if const { C::SCALES && !C::LONG } {
+                    if const { C::SCALES && !C::LONG && !COLUMNS_FIRST } {
                         x[r] = [x[r][0].mul(factors[0]), x[r][1].mul(factors[1])];
                     }
                 });
+                if const { COLUMNS_FIRST } {
+                    for band in 0..2 {
+                        let mut line = Down::load::<C>(walk.state);
+                        for p in 0..2 {
+                            line.at = 0;
+                            let [mut y, mut z, _] = chain.run(x[2 * p][band], x[2 * p + 1][band], &mut line);
+                            if C::SCALES {
+                                (y, z) = (y.mul(factors[0]), z.mul(factors[1]));
+                            }
+                            (x[2 * p][band], x[2 * p + 1][band]) = (y, z);
+                        }
+                        line.store::<C>(walk.state);
+                        walk.state = walk.state.add(shape.down * V::LANES);
+                    }
+                    rows!(R, WHOLE, r, {
+                        let [last, after, before] =
+                            chain.run(x[r][0], x[r][1], &mut Across { slots: &mut slots[r], at: 0 });
+                        x[r] = [last, if late { before } else { after }];
+                        if const { C::SCALES } {
+                            x[r] = [x[r][0].mul(factors[0]), x[r][1].mul(factors[1])];
+                        }
+                    });
+                }
                 if const { C::LONG } {
                     chain.across(&mut x, *delays, late);
                     for r in 0..R {
@@ -437,6 +467,18 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                             put(x[0][band], to[0][band].offset(at), stream[0][band]);
                         } else {
                             partial(x[0][band], to[0][band], at, counts[band]);
+                        }
+                    }
+                    continue;
+                }
+                if const { COLUMNS_FIRST } {
+                    for r in 0..R {
+                        for band in 0..2 {
+                            if WHOLE {
+                                put(x[r][band], to[r][band].offset(at), stream[r % 2][band]);
+                            } else {
+                                partial(x[r][band], to[r][band], at, counts[band]);
+                            }
                         }
                     }
                     continue;
@@ -488,6 +530,23 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         }
     }
 
+    /// Stores the samples of row `r` from `at` on: results of the last step, and the others.
+    #[inline(always)]
+    unsafe fn put_row<const WHOLE: bool>(&self, r: usize, at: isize, [t, u]: [V; 2], late: bool) {
+        let (to, stream) = (self.to[r][0], self.stream[r % 2][0]);
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let (a, b) = if late { V::merge(u, t) } else { V::merge(t, u) };
+            if WHOLE {
+                put(a, to.offset(at), stream);
+                put(b, to.offset(at + V::LANES as isize), stream);
+            } else {
+                partial(a, to, at, self.counts[0]);
+                partial(b, to, at + V::LANES as isize, self.counts[0]);
+            }
+        }
+    }
+
     /// Synthesises `count` registers; parameters as in `analysis`.
     #[inline(always)]
     unsafe fn synthesis<const R: usize, const WHOLE: bool, const LATE: bool>(
@@ -498,7 +557,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
         (warm, count): (usize, usize),
         late: bool,
     ) {
-        let Part { chain, factors, to, stream, counts, next, first, shape, delays, .. } = self;
+        let Part { chain, factors, next, first, shape, delays, .. } = self;
         let late = if WHOLE { LATE } else { late };
         let lanes = V::LANES;
         // A local copy stays in registers if rows are unrolled.
@@ -508,8 +567,10 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
             for i in 0..count {
                 let mut x = [[V::splat(0.0); 2]; R];
                 for band in 0..2 {
-                    if R == 1 {
-                        x[0][band] = self.load::<WHOLE>(rows[0][band], band, begin, i);
+                    if const { R == 1 || COLUMNS_FIRST } {
+                        for r in 0..R {
+                            x[r][band] = self.load::<WHOLE>(rows[r][band], band, begin, i);
+                        }
                         continue;
                     }
                     let mut line = Down::load::<C>(walk.state);
@@ -559,15 +620,30 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
                         let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
                         (t, u) = (last, if late { before } else { after });
                     }
-                    let (a, b) = if late { V::merge(u, t) } else { V::merge(t, u) };
-                    if WHOLE {
-                        put(a, to[r][0].offset(at), stream[r % 2][0]);
-                        put(b, to[r][0].offset(at + lanes as isize), stream[r % 2][0]);
-                    } else if i >= warm {
-                        partial(a, to[r][0], at, counts[0]);
-                        partial(b, to[r][0], at + lanes as isize, counts[0]);
+                    if const { COLUMNS_FIRST } {
+                        x[r] = [t, u];
+                    } else if WHOLE || i >= warm {
+                        self.put_row::<WHOLE>(r, at, [t, u], late);
                     }
                 });
+                if const { COLUMNS_FIRST } && (WHOLE || i >= warm) {
+                    for band in 0..2 {
+                        let mut line = Down::load::<C>(walk.state);
+                        for p in 0..2 {
+                            line.at = 0;
+                            let (mut t, mut u) = (x[2 * p][band], x[2 * p + 1][band]);
+                            if C::SCALES {
+                                (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                            }
+                            [x[2 * p][band], x[2 * p + 1][band], _] = chain.run(t, u, &mut line);
+                        }
+                        line.store::<C>(walk.state);
+                        walk.state = walk.state.add(shape.down * lanes);
+                    }
+                    for r in 0..R {
+                        self.put_row::<WHOLE>(r, at, x[r], late);
+                    }
+                }
                 if i >= warm {
                     walk.at += 2 * lanes as isize;
                 }

@@ -50,18 +50,23 @@ pub(super) struct Run {
 }
 
 impl Fused {
-    /// Returns `None` if no loop fits samples `T`.
+    /// Returns `None` if no loop fits samples `T`. `rows_first` is the order of analysis.
     pub fn new<T: 'static, W: Arithmetic>(
         isa: Isa,
         analysis: bool,
         across: &Axis<W>,
         down: Option<&Axis<W>>,
+        rows_first: bool,
     ) -> Option<Fused> {
         // Both axes have the same steps, unless an axis is too short to be lifted.
         if down.is_some_and(|down| down.steps.len() != across.steps.len()) {
             return None;
         }
-        let along = if down.is_some() { Along::Both } else { Along::Rows };
+        let along = match (down, rows_first) {
+            (None, _) => Along::Rows,
+            (Some(_), true) => Along::Both,
+            (Some(_), false) => Along::ColumnsFirst,
+        };
         Fused::along::<T, W>(isa, analysis, across, along)
     }
 

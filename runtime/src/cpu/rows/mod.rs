@@ -169,10 +169,10 @@ impl<T: Sample> Program<T> {
                     fused: None,
                 };
                 if let Some(across) = &level.across
-                    && (level.down.is_none() || level.across_first == analysis)
                     && gain == 0
                 {
-                    level.fused = Fused::new::<T, _>(isa, analysis, across, level.down.as_ref());
+                    let rows_first = level.across_first == analysis;
+                    level.fused = Fused::new::<T, _>(isa, analysis, across, level.down.as_ref(), rows_first);
                 }
                 let (copy, staging) = level.scratch();
                 (program.copy, program.staging) = (program.copy.max(copy), program.staging.max(staging));
