@@ -1,7 +1,7 @@
 //! Decoding of codestreams.
 
 use crate::block::{BrokenBlock, ebcot, ht};
-use crate::codestream::{Coder, Codestream, TileStream, Wavelet};
+use crate::codestream::{Coder, Codestream, Size, TileStream, Wavelet};
 use crate::error::{Error, zeros};
 use crate::file::File;
 use crate::geometry::Resolution;
@@ -125,24 +125,12 @@ impl<'a> Decoder<'a> {
             return Err(Error::Region { region: self.region.unwrap_or_default(), picture: size.area });
         }
         let place = |c: &Component| area.divided(c.dx, c.dy).reduced(self.reduce);
-        let samples = size.components.iter().map(|c| place(c).height() as u128 * place(c).width() as u128).sum();
-        let most = self.most.unwrap_or(SMALL + PROPORTION * self.bytes as u128);
-        if samples > most {
-            return Err(Error::TooLarge { bytes: self.bytes, samples, most });
-        }
+        let tiles = tiles_within(size, area, self.reduce, self.bytes, self.most)?;
         let empty = |c: &Component| Component { height: place(c).height(), width: place(c).width(), ..c.clone() };
         // Tiles fill in the samples.
         let components = size.components.iter().map(empty).collect();
         let mut picture =
             Picture { image: Image { area, components }, complete: self.stream.complete, broken_blocks: 0 };
-        let [columns, rows] = size.tiles();
-        let wanted = |&index: &u32| !size.tile_area(index).intersection(&area).is_empty();
-        let tiles: Vec<u32> = (0..columns * rows).filter(wanted).collect();
-        let count = tiles.len() as u128 * size.components.len() as u128;
-        if count > LEAST_TILES + self.bytes as u128 {
-            let what = format!("{count} tile-components in a stream of {} bytes", self.bytes);
-            return Err(Error::Broken { at: 0, what });
-        }
         let plans = Plans::default();
         for tiles in tiles.chunks(4 * threads::most()) {
             for decoded in threads::map(tiles, |&index| self.tile(index, &plans)) {
@@ -218,8 +206,9 @@ impl<'a> Decoder<'a> {
         for_pixels(&mut planes, T::inverse);
         for (component, plane) in components.zip(planes) {
             let format = &self.stream.size.components[component];
+            let nearest = format.nearest();
             // In place.
-            let samples = plane.into_iter().map(|value| format.nearest(value)).collect();
+            let samples = plane.into_iter().map(nearest).collect();
             let area = tile.components[component].area.reduced(self.reduce);
             decoded.planes.push(Plane { component, area, samples });
         }
@@ -308,6 +297,31 @@ impl<'a> Decoder<'a> {
         }
         Ok((coefficients, broken))
     }
+}
+
+/// Tiles of an area of a stream of so many bytes, after a reduction.
+///
+/// # Errors
+/// [`Error::TooLarge`] or [`Error::Broken`] if their samples or tile-components are out of proportion to the bytes.
+pub fn tiles_within(size: &Size, area: Rect, reduce: u32, bytes: usize, most: Option<u128>) -> Result<Vec<u32>, Error> {
+    let samples = |c: &Component| {
+        let place = area.divided(c.dx, c.dy).reduced(reduce);
+        place.height() as u128 * place.width() as u128
+    };
+    let samples = size.components.iter().map(samples).sum();
+    let most = most.unwrap_or(SMALL + PROPORTION * bytes as u128);
+    if samples > most {
+        return Err(Error::TooLarge { bytes, samples, most });
+    }
+    let [columns, rows] = size.tiles();
+    let wanted = |&index: &u32| !size.tile_area(index).intersection(&area).is_empty();
+    let tiles: Vec<u32> = (0..columns * rows).filter(wanted).collect();
+    let count = tiles.len() as u128 * size.components.len() as u128;
+    if count > LEAST_TILES + bytes as u128 {
+        let what = format!("{count} tile-components in a stream of {bytes} bytes");
+        return Err(Error::Broken { at: 0, what });
+    }
+    Ok(tiles)
 }
 
 /// Precincts by component and resolution.

@@ -97,9 +97,9 @@ impl Component {
     }
 
     /// Nearest sample to a value around 0. Values may be anything: those out of range saturate.
-    pub(crate) fn nearest(&self, value: impl Lane) -> i32 {
-        let (low, high) = self.range();
-        value.integer().saturating_add(self.centre()).clamp(low, high)
+    pub(crate) fn nearest<T: Lane>(&self) -> impl Fn(T) -> i32 + use<T> {
+        let ((low, high), centre) = (self.range(), self.centre());
+        move |value| value.integer().saturating_add(centre).clamp(low, high)
     }
 }
 
@@ -158,7 +158,10 @@ impl Image {
     ///
     /// # Errors
     /// [`Error::Image`] if components differ in size ([`Image::enlarged`]), or [`Error::Memory`].
-    pub fn to_interleaved(&self) -> Result<Vec<i32>, Error> {
+    pub fn into_interleaved(mut self) -> Result<Vec<i32>, Error> {
+        if let [component] = &mut self.components[..] {
+            return Ok(std::mem::take(&mut component.samples));
+        }
         let (count, length) = (self.components.len(), self.components[0].samples.len());
         if self.components.iter().any(|c| c.samples.len() != length) {
             return Err(Error::Image("components of different sizes".into()));

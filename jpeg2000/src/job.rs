@@ -204,11 +204,10 @@ impl<'a, T: Transformed> Job<'a, T> {
             for (c, plane) in samples.iter().enumerate() {
                 let area = tile.components[c].area;
                 let component = &self.image.components[c];
-                let (low, high) = component.range();
+                let ((low, high), nearest) = (component.range(), component.nearest::<T>());
                 for (row, plane) in rows_of(self.image, c, area).zip(plane.chunks(area.width().max(1))) {
                     for (&sample, value) in row.iter().zip(plane) {
-                        let decoded = component.nearest(*value);
-                        error += f64::from(sample - decoded).powi(2);
+                        error += f64::from(sample - nearest(*value)).powi(2);
                     }
                     count += row.len();
                 }

@@ -5,7 +5,7 @@
 
 use crate::block::{Encoded, Style, ebcot, ht};
 use crate::codestream::{Coder, Codestream, Coding, Parameters, TileStream};
-use crate::decode::{block_indices, precincts};
+use crate::decode::{block_indices, precincts, tiles_within};
 use crate::error::Error;
 use crate::file::{Boxes, File};
 use crate::packet::CodedBlock;
@@ -35,9 +35,8 @@ pub fn transcode(data: &[u8], coder: Coder) -> Result<Vec<u8>, Error> {
     let mut size = stream.size.clone();
     size.profile = if coder == Coder::Ht { 0x4000 } else { 0 };
     let main = converted(&stream.parameters, coder);
-    let [columns, rows] = size.tiles();
     let mut tiles = Vec::new();
-    for index in 0..columns * rows {
+    for index in tiles_within(&size, size.area, 0, data.len(), None)? {
         let empty = TileStream::default();
         let source = stream.tiles.get(&index).unwrap_or(&empty);
         let tile = Tile::new(&size, &stream.parameters, &source.parameters, index)?;

@@ -61,6 +61,8 @@ fn sizes_are_bounded_by_the_stream() {
     }
     let error = Decoder::new(&stream).unwrap().decode().unwrap_err();
     assert!(matches!(error, Error::TooLarge { samples: 1_000_000_000_000, .. }), "{error}");
+    let error = lifting_jpeg2000::transcode(&stream, Coder::Ebcot).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { samples: 1_000_000_000_000, .. }), "{error}");
 }
 
 #[test]

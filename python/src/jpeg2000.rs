@@ -93,15 +93,15 @@ pub fn decode_jpeg2000<'py>(
             true => picture.image,
             false => picture.image.enlarged()?,
         };
-        let samples = image.to_interleaved()?;
-        Ok((image, samples, picture.complete && picture.broken_blocks == 0))
+        let first = &image.components[0];
+        let shape = (first.height, first.width, image.components.len());
+        let bits = image.components.iter().map(|c| c.bits).max().unwrap_or(8);
+        let signed = image.components.iter().any(|c| c.signed);
+        let complete = picture.complete && picture.broken_blocks == 0;
+        Ok((image.into_interleaved()?, shape, bits, signed, complete))
     };
-    let (image, samples, complete) = py.detach(decoded).map_err(error)?;
-    let bytes = bytes_of(py, &samples)?;
-    let first = &image.components[0];
-    let bits = image.components.iter().map(|c| c.bits).max().unwrap_or(8);
-    let signed = image.components.iter().any(|c| c.signed);
-    Ok((bytes, (first.height, first.width, image.components.len()), bits, signed, complete, false))
+    let (samples, shape, bits, signed, complete) = py.detach(decoded).map_err(error)?;
+    Ok((bytes_of(py, &samples)?, shape, bits, signed, complete, false))
 }
 
 /// The stream with the other block coder; in a file if `is_file`.

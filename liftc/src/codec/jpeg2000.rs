@@ -192,9 +192,10 @@ pub fn decode(args: &DecodeArgs, stream: &[u8], as_picture: bool) -> Outcome<Dec
     if formats(&image).iter().any(|format| *format != (bits, signed)) {
         notes.push(format!("components differ in bits or sign; the samples are as decoded, in {bits} bits"));
     }
+    let components = image.components.len();
     let Component { height, width, .. } = image.components[0];
-    let samples = image.to_interleaved().map_err(failure)?;
-    let codec_image = Image { height, width, components: image.components.len(), bits, signed, samples };
+    let samples = image.into_interleaved().map_err(failure)?;
+    let codec_image = Image { height, width, components, bits, signed, samples };
     let (shape, data) = super::decode::array(codec_image, false)?;
     let coding = decoder.codestream().parameters.coding.clone();
     let from = coding.map_or_else(String::new, |coding| {
