@@ -110,6 +110,11 @@ def _device(array):
 @cached(lambda level, device: level[1])
 def _plan(level, device):
     """A level as a device plan, its direction, and the scratch memory of that direction in bytes."""
+    if isinstance(level[0], _lifting.Bank):
+        raise LiftingError(
+            "the filter bank has no lifting steps, which GPUs need: factor it with `lifting.factor`, or pass NumPy's "
+            "arrays"
+        )
     plan = _lifting.level_plan(*level, device)
     way = "inverse" if level[-1] else "forward"
     return plan, way, plan.scratch_bytes(way, 0) if plan.gpu is not None else 0
@@ -143,9 +148,12 @@ class _Prepared:
         "windows",
     )
 
-    def __init__(self, scheme, shape, modes, samples, of_bands, threads):
-        self.level = (scheme, shape, modes, samples, of_bands)
-        level = _lifting.Level(scheme, shape, modes, samples, of_bands, threads)
+    def __init__(self, engine, shape, modes, samples, of_bands, threads):
+        self.level = (engine, shape, modes, samples, of_bands)
+        if isinstance(engine, _lifting.Bank):
+            level = _lifting.BankLevel(engine, shape, modes, samples, of_bands)
+        else:
+            level = _lifting.Level(engine, shape, modes, samples, of_bands, threads)
         self.forward, self.inverse = level.forward, level.inverse
         self.adjoint, self.inverse_adjoint = level.adjoint, level.inverse_adjoint
         self.extended = tuple(level.extended_shape)
@@ -189,7 +197,7 @@ def _window(offset, shape):
     return tuple(slice(o, o + n) for o, n in zip(offset, shape))
 
 
-_prepare = cached(lambda scheme, shape, *others: shape)(_Prepared)
+_prepare = cached(lambda engine, shape, *others: shape)(_Prepared)
 
 
 def _modes_along(axes, modes, ndim):
@@ -201,7 +209,7 @@ def _modes_along(axes, modes, ndim):
 
 def _together(axes, wavelets):
     """Whether one native level covers all axes."""
-    return len(set(axes)) == len(axes) and all(w._scheme is wavelets[0]._scheme for w in wavelets)
+    return len(set(axes)) == len(axes) and all(w._engine is wavelets[0]._engine for w in wavelets)
 
 
 def _letters(axes):
@@ -234,7 +242,7 @@ def _analyse(data, wavelets, modes, axes):
         return {key: library.empty(tuple(shape), data.dtype, data) for key in keys}
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, data.ndim)
-        level = _prepare(wavelets[0]._scheme, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
+        level = _prepare(wavelets[0]._engine, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
         whole = level.split(data)
         bands = dict(zip(_letters(axes), level.windows))
         return {key: whole[bands[key]] for key in sorted(bands)}
@@ -270,7 +278,7 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
         return _arrays.library(first).empty(tuple(restored), dtype, first)
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, len(shape))
-        level = _prepare(wavelets[0]._scheme, shape, along, _SAMPLES[dtype.char], True, _threads)
+        level = _prepare(wavelets[0]._engine, shape, along, _SAMPLES[dtype.char], True, _threads)
         return level.join([bands.get(key) for key in _letters(axes)])
     for axis, wavelet, mode in reversed(list(zip(axes, wavelets, modes))):
         joined = {}

@@ -27,6 +27,19 @@ CONTINUOUS = {
 _KINDS = {"all": DISCRETE | CONTINUOUS, "discrete": DISCRETE, "continuous": CONTINUOUS}
 
 
+#: Lengths of the filters of spline wavelets, in the order of their names.
+_SPLINE_LENGTHS = dict(zip(_SPLINES, (2, 6, 10, 6, 10, 14, 18, 4, 8, 12, 16, 20, 10, 12, 18), strict=True))
+
+
+def with_length(length: int, is_orthogonal: bool) -> list[str]:
+    """Names of the discrete wavelets whose filters have a length."""
+    if not is_orthogonal:
+        names = [name for name, n in _SPLINE_LENGTHS.items() if n == length]
+        return [kind + name for name in names for kind in ("bior", "rbio")]
+    orders = {"db": length / 2, "sym": length / 2, "coif": length / 6}
+    return [name for family, n in orders.items() if (name := f"{family}{n:g}") in DISCRETE[family][2]]
+
+
 def is_continuous(name: str) -> bool:
     """Whether a name, in lower case, is that of a continuous wavelet, with or without parameters."""
     family, rest = name[:4], name[4:]

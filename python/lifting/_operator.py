@@ -185,8 +185,8 @@ def _prepared(shape, along, dtype, of_bands):
     """The native level of axes with one wavelet."""
     axes, wavelets, modes = zip(*along)
     modes = _dwt._modes_along(axes, modes, len(shape))
-    scheme = wavelets[0]._scheme
-    return _dwt._prepare(scheme, tuple(shape), modes, _dwt._SAMPLES[dtype.char], of_bands, _dwt._threads)
+    engine = wavelets[0]._engine
+    return _dwt._prepare(engine, tuple(shape), modes, _dwt._SAMPLES[dtype.char], of_bands, _dwt._threads)
 
 
 def _is_native(along):

@@ -13,7 +13,7 @@ from numpy.exceptions import AxisError
 from . import _dwt
 from ._cache import cached
 from ._dwt import as_samples, check_dtype, normal_axes, wavelets_per_axis
-from ._lifting import StationaryLevel
+from ._lifting import Bank, BankStationaryLevel, StationaryLevel
 from ._wavelet import as_wavelet
 
 
@@ -39,15 +39,16 @@ def warn_norm(wavelets, stacklevel):
 
 
 @cached()
-def _level(scheme, samples):
-    return StationaryLevel(scheme, samples)
+def _level(engine, samples):
+    kind = BankStationaryLevel if isinstance(engine, Bank) else StationaryLevel
+    return kind(engine, samples)
 
 
 def _on_lines(x, wavelet, axis, level):
     """The level for these samples, and the lines that it takes of an array along an axis."""
     pair = 2 if x.dtype.kind == "c" else 1
     lines = [math.prod(x.shape[:axis]), x.shape[axis], pair * math.prod(x.shape[axis + 1 :]), 1 << level]
-    return _level(wavelet._scheme, _dwt._SAMPLES[x.real.dtype.char]), lines
+    return _level(wavelet._engine, _dwt._SAMPLES[x.real.dtype.char]), lines
 
 
 def _real(x):

@@ -23,7 +23,7 @@ _capsule = torch.utils.dlpack.to_dlpack
 def _level(key, shape, modes, dtype, of_bands):
     """The native level for tensors of that shape (bands if ``of_bands``), with ``modes`` for the last axes."""
     along = (*(None for _ in shape[: len(shape) - len(modes)]), *modes)
-    return _dwt._prepare(wavelet_of(key)._scheme, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
+    return _dwt._prepare(wavelet_of(key)._engine, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
 
 
 @cached(lambda key, shape, *others: shape)
@@ -255,7 +255,7 @@ def _checked(tensors):
 @torch.compiler.assume_constant_result
 def _asked(wavelet, mode, dims, level, sizes):
     """The wavelet's key, the mode of each axis, and the number of levels for data of ``sizes`` unless that is None."""
-    key = key_of(wavelet)
+    key = key_of(wavelet, with_banks=True)
     return key, modes_of(mode, dims), None if sizes is None else _levels(sizes, [wavelet_of(key)] * dims, level)
 
 

@@ -4,16 +4,18 @@ import enum
 import functools
 import itertools
 import json
+import math
 import os
 import re
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from . import _lifting
-from ._families import DISCRETE, is_continuous, wavelist
+from . import _arrays, _lifting
+from ._families import DISCRETE, is_continuous, with_length
 from ._lifting import LiftingError
 
 
@@ -87,18 +89,40 @@ def _find(name):
 class Wavelet:
     """A wavelet, with the attributes of PyWavelets' class and those of the Lifting language.
 
-    ``Wavelet("db4")`` comes from the catalogue, which has all discrete wavelets of PyWavelets and more (`catalogue`).
-    `wavelet` compiles text. ``filter_bank`` is the four filters ``dec_lo, dec_hi, rec_lo, rec_hi``, or an object with
-    an attribute of that name; it is factored into lifting steps and must reconstruct perfectly.
+    The catalogue has all discrete wavelets of PyWavelets and more (`catalogue`); `wavelet` compiles text. PyWavelets'
+    functions take any filter bank. A bank within `NEAREST` of a catalogue wavelet is transformed by its lifting steps,
+    and others by convolution; the text that ``repr`` returns ends with which. Plans, the codec, `show` and
+    `lifting.jax` need lifting steps: the bank is then factored, which takes up to minutes for long filters, and
+    requires perfect reconstruction.
 
+    Parameters
+    ----------
+    name : str
+        Name of a discrete wavelet, or any name for a filter bank.
+    filter_bank : sequence of four filters, or object with the attribute ``filter_bank``, optional
+        Filters ``dec_lo, dec_hi, rec_lo, rec_hi`` of one length. A zero follows filters of odd length. The attributes
+        keep the numbers as they are.
+
+    Raises
+    ------
+    LiftingError
+        No wavelet has the name, or the filters are not four of one length with finite numbers.
+    ValueError
+        The wavelet is continuous.
+
+    Examples
+    --------
     >>> w = Wavelet("db2")
     >>> w.dec_len, w.orthogonal, w.vanishing_moments_psi
     (4, True, 2)
     >>> "wavelet cdf97 {" in Wavelet("cdf97").text
     True
+    >>> Wavelet("mine", filter_bank=[[0.5, 0.5], [-0.5, 0.5], [1, 1], [1, -1]])
+    lifting.Wavelet(name='mine', filter_bank=([0.5, 0.5], [-0.5, 0.5], [1.0, 1.0], [1.0, -1.0]))  # by convolution
     """
 
-    def __init__(self, name, filter_bank=None, *, _scheme=None):
+    def __init__(self, name: str, filter_bank: Any = None, *, _scheme: Any = None) -> None:
+        bank = None
         if _scheme is None and filter_bank is None:
             if isinstance(name, Wavelet):
                 self.__dict__.update(name.__dict__)
@@ -114,37 +138,55 @@ class Wavelet:
             _scheme = _find(name)
         elif _scheme is None:
             name = name or "custom"
-            bank = [np.asarray(f, float) for f in getattr(filter_bank, "filter_bank", filter_bank)]
-            _scheme = _factor_bank(bank, name)
+            bank = _checked_bank(getattr(filter_bank, "filter_bank", filter_bank))
         self.name = name
-        self._scheme = _scheme
-        self._custom = filter_bank is not None
+        if _scheme is not None:
+            self._scheme = self._engine = _scheme
+        self._custom = bank is not None
         family = re.match(r"[a-z]*", name)[0]
         # A bank under a catalogue name is not the catalogue's wavelet.
         self._family = family if not self._custom and name in DISCRETE.get(family, ("", "", ()))[2] else ""
+        if bank is not None:
+            self._filters = bank
+            self.dec_len = len(bank[0])
 
-        #: Largest difference between a tap of ``filter_bank`` and of the factored wavelet; 0 without a bank.
-        self.residual = 0.0
-        if self._custom:
-            self.residual = _difference(bank, self._filters)
-            if self.residual > _EXACT * max(np.abs(f).max(initial=0) for f in bank):
-                warnings.warn(
-                    f"the steps of {name} have filters that differ from the given ones by up to {self.residual:.1e}: "
-                    "factoring long filters loses digits",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
+    @functools.cached_property
+    def _scheme(self):
+        """Lifting steps of a filter bank, as plans need them."""
+        near = self._nearest[0]
+        if near is not None:
+            return near._scheme
+        made = _factor_bank([np.array(f) for f in self._filters], self.name)
+        residual = _difference(self._filters, _filters(made, made.filter_length))
+        if residual > _EXACT * max(np.abs(f).max(initial=0) for f in self._filters):
+            warnings.warn(
+                f"the steps of {self.name} have filters that differ from the given ones by up to {residual:.1e}: "
+                "factoring long filters loses digits",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return made
+
+    @functools.cached_property
+    def _engine(self):
+        """Executor of PyWavelets' transforms: lifting steps, or the bank itself for convolution."""
+        near = self._nearest[0]
+        return _bank(self._filters) if near is None else near._scheme
+
+    @functools.cached_property
+    def _nearest(self):
+        """The catalogue wavelet near a filter bank, and the difference; None and 0.0 without one."""
+        return _nearest(self._filters) if self._custom else (None, 0.0)
+
+    @property
+    def residual(self) -> float:
+        """Largest difference between a tap of ``filter_bank`` and of the wavelet that is executed; 0 for convolution.
+        """
+        return self._nearest[1]
 
     @functools.cached_property
     def _filters(self):
-        length = self.dec_len
-        bank = [np.zeros(length) for _ in range(4)]
-        for i, (at, taps) in enumerate(self._scheme.filters()):
-            for n, tap in enumerate(taps, at):
-                index = length // 2 - n if i < 2 else n + length // 2 - 1
-                if 0 <= index < length:
-                    bank[i][index] = tap
-        return tuple(filter.tolist() for filter in bank)
+        return _filters(self._scheme, self.dec_len)
 
     @functools.cached_property
     def dec_len(self):
@@ -300,7 +342,7 @@ class Wavelet:
         for wavelet, part in itertools.product(sides, "ad"):
             whole = np.zeros(size)
             values = upcoef(part, [gain], wavelet, level)
-            turned = part == "d" and not self.orthogonal and (self.vanishing_moments_psi or 0) % 4 != 1
+            turned = part == "d" and not self.orthogonal and self.biorthogonal and (self.vanishing_moments_psi or 0) % 4 != 1
             # A coefficient lies one place before the start of its function.
             whole[1 : 1 + len(values)] = -values if turned else values
             functions.append(whole)
@@ -326,12 +368,16 @@ class Wavelet:
         return self.dec_len
 
     def __reduce__(self):
-        return (_rebuilt, (self.name, self._scheme.text, self._custom, self.residual))
+        said = {name: self.__dict__[name] for name in _SETTABLE if name in self.__dict__}
+        bank = self._filters if self._custom else None
+        return (_rebuilt, (self.name, None if self._custom else self._scheme.text, bank, said))
 
     def __repr__(self):
         module = type(self).__module__.split(".")[0]
         if self._custom:
-            return f"{module}.Wavelet(name={self.name!r}, filter_bank={self.filter_bank!r})"
+            near, residual = self._nearest
+            how = "by convolution" if near is None else f"as {near.name}, whose taps differ by up to {residual:.0e}"
+            return f"{module}.Wavelet(name={self.name!r}, filter_bank={self.filter_bank!r})  # {how}"
         return f"{module}.Wavelet({self.name!r})"
 
     def __str__(self):
@@ -382,17 +428,102 @@ def _difference(given, made):
     return float(max(np.abs(a - b).max(initial=0) for a, b in zip(*wide)))
 
 
-def _rebuilt(name, text, custom=False, residual=0.0):
-    """A wavelet from a pickle or a copy: its text has the bits of every weight."""
+def _filters(scheme, length):
+    """The filter bank of lifting steps, in PyWavelets' convention."""
+    bank = [np.zeros(length) for _ in range(4)]
+    for i, (at, taps) in enumerate(scheme.filters()):
+        for n, tap in enumerate(taps, at):
+            index = length // 2 - n if i < 2 else n + length // 2 - 1
+            if 0 <= index < length:
+                bank[i][index] = tap
+    return tuple(filter.tolist() for filter in bank)
+
+
+def _checked_bank(bank):
+    """Four filters of one even length, as lists; two are completed by factoring."""
     try:
-        scheme = _find(name)
-    except LiftingError:
-        scheme = None
-    if scheme is None or scheme.text != text:
-        scheme = _lifting.Scheme.compile(text, name)[0]
-    made = Wavelet(name, _scheme=scheme)
-    if custom:
-        made._custom, made._family, made.residual = True, "", residual
+        filters = [np.asarray(f) for f in bank]
+        filters = [(_arrays.numbers(f) if f.dtype == object else f) for f in filters]
+    except (TypeError, ValueError) as error:
+        raise LiftingError(f"a filter bank must have filters of numbers: {error}") from error
+    if len(filters) not in (2, 4):
+        raise LiftingError(f"a bank needs the filters dec_lo, dec_hi, rec_lo and rec_hi, not {len(filters)}")
+    if any(f.ndim != 1 or f.dtype.kind not in "biuf" or not np.isfinite(f).all() for f in filters):
+        raise LiftingError("the filters of a bank must be sequences of finite real numbers")
+    if len({len(f) for f in filters}) != 1 or not len(filters[0]):
+        lengths = ", ".join(str(len(f)) for f in filters)
+        raise LiftingError(f"the filters of a bank must have one length, at least 1, not {lengths}: pad them with zeros")
+    filters = [np.append(f.astype(float), [0.0] * (len(f) % 2)) for f in filters]
+    if len(filters) == 2:
+        made = _factor_bank(filters, "custom")
+        return _filters(made, made.filter_length)
+    return tuple(f.tolist() for f in filters)
+
+
+#: Largest difference between taps of a filter bank and of the catalogue wavelet that executes it, relative to the
+#: largest tap.
+NEAREST = 2e-12
+
+#: Attributes that users may set.
+_SETTABLE = ("orthogonal", "biorthogonal", "symmetry")
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_bank(filters):
+    return _lifting.Bank(filters)
+
+
+def _bank(filters):
+    """The native object for convolution with the filters, one for all wavelets with the bank."""
+    return _cached_bank(tuple(map(tuple, filters)))
+
+
+def _nearest(filters):
+    return _cached_nearest(tuple(map(tuple, filters)))
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_nearest(filters):
+    """The catalogue wavelet within `NEAREST` of a bank and the largest difference of taps; None and 0.0 without one."""
+    low, _, dual, _ = np.array(filters)
+    is_orthogonal = abs(low - dual[::-1]).max() < 1e-9 * abs(low).max()
+    for name in with_length(len(low), is_orthogonal):
+        difference = _distance(filters, name)
+        if difference <= NEAREST * np.abs(filters).max():
+            return _named(name), difference
+    return None, 0.0
+
+
+def _distance(filters, name):
+    """Largest difference between taps of a bank and of a catalogue wavelet; infinite if their lengths differ."""
+    given, known = np.array(filters), np.array(_named(name).filter_bank)
+    return float(abs(given - known).max()) if given.shape == known.shape else math.inf
+
+
+@functools.lru_cache(maxsize=256)
+def _foreign(name, filters, said):
+    """The wavelet of another package's object: the catalogue's if name and filters agree, else its bank."""
+    # PyWavelets' tables have up to 11 right digits.
+    if any(name in names for *_, names in DISCRETE.values()) and _distance(filters, name) < 1e-9:
+        return _named(name)
+    made = Wavelet(name, filters)
+    made.__dict__.update(said)
+    return made
+
+
+def _rebuilt(name, text, bank, said):
+    """A wavelet from a pickle or a copy: its text has the bits of every weight."""
+    if bank is not None:
+        made = Wavelet(name, filter_bank=bank)
+    else:
+        try:
+            scheme = _find(name)
+        except LiftingError:
+            scheme = None
+        if scheme is None or scheme.text != text:
+            scheme = _lifting.Scheme.compile(text, name)[0]
+        made = Wavelet(name, _scheme=scheme)
+    made.__dict__.update(said)
     return made
 
 
@@ -403,10 +534,8 @@ def as_wavelet(wavelet):
     if isinstance(wavelet, str):
         return _named(wavelet)
     if hasattr(wavelet, "filter_bank") and hasattr(wavelet, "name"):
-        # PyWavelets' class: the catalogue's wavelet if the filters agree, else a custom bank.
-        known = _named(wavelet.name) if wavelet.name.lower() in wavelist(kind="discrete") else None
-        same = known is not None and _difference([np.asarray(f) for f in wavelet.filter_bank], known.filter_bank) < 1e-9
-        return known if same else Wavelet(wavelet.name, wavelet)
+        said = tuple((name, getattr(wavelet, name)) for name in _SETTABLE if hasattr(wavelet, name))
+        return _foreign(wavelet.name.lower(), tuple(map(tuple, wavelet.filter_bank)), said)
     if getattr(wavelet, "complex_cwt", None) is not None:
         raise ValueError(
             f"{wavelet.name!r} is continuous, but a discrete wavelet is needed; `cwt` takes continuous ones"
@@ -438,14 +567,23 @@ def wavelet(text, name=None):
 
 
 def of_text(text):
-    """The wavelet of a name or of a text in the language, the two forms that metadata and graphs store."""
+    """The wavelet of a name, of a text in the language, or of a filter bank in JSON, as metadata and graphs store it.
+    """
+    if text.startswith("["):
+        name, filters = json.loads(text)
+        return Wavelet(name, filters)
     return wavelet(text) if "{" in text else as_wavelet(text)
 
 
 @functools.lru_cache(maxsize=1024)
-def key_of(wavelet):
-    """A string for `of_text`, as graphs store it: the wavelet's name in the catalogue, or its text."""
+def key_of(wavelet, with_banks=False):
+    """A string for `of_text`, as graphs store it: the wavelet's name in the catalogue, or its text.
+
+    ``with_banks`` allows filter banks without lifting steps.
+    """
     made = as_wavelet(wavelet)
+    if with_banks and isinstance(made._engine, _lifting.Bank):
+        return json.dumps([made.name, made.filter_bank])
     try:
         known = _find(made.name)
     except LiftingError:

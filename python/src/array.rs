@@ -198,6 +198,28 @@ impl<T: Sample> Array<T> {
         self.shape.iter().product()
     }
 
+    /// A copy of the samples of an array in host memory, without gaps.
+    pub fn packed(&self) -> Vec<T> {
+        debug_assert_eq!(self.place, Place::Host);
+        let mut packed = Vec::with_capacity(self.len());
+        if self.len() > 0 {
+            self.pack(0, self.address as *const T, &mut packed);
+        }
+        packed
+    }
+
+    fn pack(&self, axis: usize, from: *const T, packed: &mut Vec<T>) {
+        let Some((&n, &stride)) = self.shape.get(axis).zip(self.strides.get(axis)) else {
+            // SAFETY: an index of the array, which Python keeps alive.
+            return packed.push(unsafe { *from });
+        };
+        if stride == 1 && axis + 1 == self.shape.len() {
+            // SAFETY: as above; neighbouring samples.
+            return packed.extend_from_slice(unsafe { std::slice::from_raw_parts(from, n) });
+        }
+        (0..n as isize).for_each(|i| self.pack(axis + 1, from.wrapping_offset(i * stride), packed));
+    }
+
     /// The samples of a contiguous array in host memory.
     ///
     /// # Safety

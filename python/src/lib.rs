@@ -1,10 +1,11 @@
 //! Native extension of the Python package `lifting`: wavelets, plans and levels on Python's arrays.
 //!
 //! `array` reads Python's buffers, and arrays of other libraries by `dlpack`. `scheme` has wavelets, `plan` plans,
-//! `level` PyWavelets' levels, `codec` the image codec, and `xla` the handlers for JAX. The public interface is Python
+//! `level` PyWavelets' levels, `bank` levels by convolution, `codec` the image codec, and `xla` the handlers for JAX. The public interface is Python
 //! code in `lifting/`, which also allocates the arrays; plans and levels copy nothing.
 
 mod array;
+mod bank;
 mod codec;
 mod dlpack;
 mod jpeg2000;
@@ -85,5 +86,8 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheme::Scheme>()?;
     module.add_class::<plan::Plan>()?;
     module.add_class::<stationary::StationaryLevel>()?;
+    module.add_class::<bank::Bank>()?;
+    module.add_class::<bank::BankLevel>()?;
+    module.add_class::<bank::BankStationaryLevel>()?;
     module.add_class::<level::Level>()
 }

@@ -63,11 +63,22 @@ impl StationaryLevel {
 }
 
 /// Lines of arrays, whose numbers of samples are checked.
-fn lines_of<T: Sample>([outer, length, inner, step]: [usize; 4], arrays: &[&Array<T>]) -> PyResult<Lines> {
+pub fn lines_of<T: Sample>([outer, length, inner, step]: [usize; 4], arrays: &[&Array<T>]) -> PyResult<Lines> {
     let samples = outer.checked_mul(length).and_then(|n| n.checked_mul(inner));
     match arrays.iter().all(|array| Some(array.len()) == samples) {
         true => Ok(Lines { outer, length, inner, step }),
         false => Err(LiftingError::new_err(format!("an array is not {outer} × {length} × {inner} samples"))),
+    }
+}
+
+/// Lines whose length is a multiple of the level's step.
+pub fn whole_lines(lines: Lines) -> PyResult<Lines> {
+    match lines.step > 0 && lines.length > 0 && lines.length % lines.step == 0 {
+        true => Ok(lines),
+        false => {
+            let (length, step) = (lines.length, lines.step);
+            Err(LiftingError::new_err(format!("{length} samples are not a multiple of the level's step {step}")))
+        }
     }
 }
 
