@@ -13,6 +13,9 @@ _BASE, _EACH = 1 << 16, 4
 #: Estimated bytes of an object without samples.
 _SMALL = 1 << 10
 
+#: Objects by the arguments of calls, at most 256, for look-ups that should take no time.
+quick = {}
+
 _store = collections.OrderedDict()
 _lock = threading.Lock()
 _held = 0
@@ -47,6 +50,13 @@ def cached(shape=None):
     return decorate
 
 
+def remember(key, made):
+    """Stores an object in `quick`."""
+    if len(quick) >= 256:
+        quick.clear()
+    quick[key] = made
+
+
 def clear_cache():
     """Frees cached transforms of PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask`.
 
@@ -62,4 +72,5 @@ def clear_cache():
     with _lock:
         _store.clear()
         _held = 0
+    quick.clear()
     _lifting.clear_scratch()

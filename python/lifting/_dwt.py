@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import math
 import os
 from collections.abc import Iterable
 from numbers import Number
@@ -10,11 +11,13 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from . import _arrays, _lifting
-from ._cache import cached
+from ._cache import cached, quick, remember
 from ._lifting import LiftingError
 from ._wavelet import Modes, Wavelet, as_wavelet
 
 _SAMPLES = {"f": "f32", "d": "f64"}
+#: Largest number of samples whose level is found by the arguments alone.
+_FEW = 1 << 12
 _threads = os.cpu_count() or 1
 
 
@@ -29,6 +32,7 @@ def set_threads(count=None):
     global _threads
     before = _threads
     _threads = max(1, int(count if count is not None else os.cpu_count() or 1))
+    quick.clear()
     return before
 
 
@@ -43,8 +47,11 @@ def check_dtype(data):
 
 
 def as_array(data):
-    """Data as a NumPy array; arrays on a GPU stay as they are."""
-    return data if hasattr(data, "__cuda_array_interface__") else np.asarray(data)
+    """Data as a NumPy array of numbers; arrays on a GPU stay as they are."""
+    if hasattr(data, "__cuda_array_interface__"):
+        return data
+    array = np.asarray(data)
+    return _arrays.numbers(array) if array.dtype == np.dtype("object") and array.ndim else array
 
 
 def is_array(data):
@@ -61,8 +68,6 @@ def as_samples(data, on_gpu=False):
             f"the data is a {type(data).__name__} on a GPU: `dwt`, `wavedec` and their 2-D and n-D forms take CuPy "
             "arrays; for PyTorch and JAX use `lifting.torch` and `lifting.jax`"
         )
-    if array.dtype == np.dtype("object") and array.ndim:
-        array = _arrays.numbers(array)
     array = array.astype(check_dtype(array), copy=False)
     return _arrays.native(array)
 
@@ -340,11 +345,42 @@ def dwt(data, wavelet, mode="symmetric", axis=-1):
     >>> [c.round(4).tolist() for c in dwt([1, 2, 3, 4, 5, 6], "db1")]
     [[2.1213, 4.9497, 7.7782], [-0.7071, -0.7071, -0.7071]]
     """
-    data = as_samples(data, on_gpu=True)
+    if type(data) is np.ndarray and (level := _known(wavelet, mode, axis, data)) is not None:
+        whole = np.empty(level.extended, data.dtype)
+        level.forward(data, whole)
+        return whole[level.windows[0]], whole[level.windows[1]]
+    given, data = (wavelet, mode, axis, data), as_samples(data, on_gpu=True)
     mode = Modes.from_object(mode)
     wavelet = as_wavelet(wavelet)
-    bands = _analyse(data, [wavelet], [mode], normal_axes([axis], data.ndim))
+    axes = normal_axes([axis], data.ndim)
+    bands = _analyse(data, [wavelet], [mode], axes)
+    _know(given, [data], wavelet, mode, axes)
     return bands["a"], bands["d"]
+
+
+def _known(wavelet, mode, axis, *arrays):
+    """The native level of these arguments if `_know` has stored it."""
+    try:
+        level = quick.get((wavelet, mode, axis, *((array.shape, array.dtype) for array in arrays)))
+    except TypeError:
+        # Arguments without a hash.
+        return None
+    return level if level is None or all(array.flags.aligned for array in arrays) else None
+
+
+def _know(given, arrays, wavelet, mode, axes):
+    """Stores the native level of a call with few samples, so that `_known` finds it without the checks."""
+    wavelets, modes, axis, *data = given
+    shape, dtype = arrays[0].shape, arrays[0].dtype
+    small = 0 < arrays[0].size <= _FEW and dtype.char in _SAMPLES
+    if not small or any(type(x) is not np.ndarray or x.dtype != dtype for x in data):
+        return
+    along = _modes_along(axes, [mode], len(shape))
+    level = _prepare(wavelet._engine, shape, along, _SAMPLES[dtype.char], len(data) == 2, _threads)
+    try:
+        remember((wavelets, modes, axis, *((array.shape, array.dtype) for array in data)), level)
+    except TypeError:
+        pass
 
 
 def idwt(cA, cD, wavelet, mode="symmetric", axis=-1):
@@ -353,12 +389,21 @@ def idwt(cA, cD, wavelet, mode="symmetric", axis=-1):
     >>> idwt(*dwt([1, 2, 3, 4, 5, 6], "db2", "smooth"), "db2", "smooth").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     """
+    if type(cA) is type(cD) is np.ndarray and (level := _known(wavelet, mode, axis, cA, cD)) is not None:
+        whole = np.empty(level.extended, cA.dtype)
+        level.inverse([cA, cD], whole)
+        return whole[level.crop]
     if cA is None and cD is None:
         raise ValueError("cA and cD are both None: give at least one of them")
+    given = (wavelet, mode, axis, cA, cD)
     mode, wavelet = Modes.from_object(mode), as_wavelet(wavelet)
     bands = {"a": cA, "d": cD}
     shape, dtype, bands = _common(bands)
-    return _synthesise(bands, shape, dtype, [wavelet], [mode], normal_axes([axis], len(shape), "coefficients"))
+    axes = normal_axes([axis], len(shape), "coefficients")
+    made = _synthesise(bands, shape, dtype, [wavelet], [mode], axes)
+    if cA is not None and cD is not None:
+        _know(given, [bands["a"]], wavelet, mode, axes)
+    return made
 
 
 def _common(bands):
@@ -498,7 +543,7 @@ def pad(x, pad_widths, mode):
     >>> pad([1, 2, 3], 2, "antireflect").tolist()
     [-1, 0, 1, 2, 3, 4, 5]
     """
-    x = np.asanyarray(x)
+    x = x if isinstance(x, np.ndarray) and x.dtype != np.dtype("object") else as_array(x)
     widths = np.asarray(pad_widths)
     if widths.dtype.kind != "i" and widths.dtype.kind != "u" and (widths != np.round(widths)).any():
         raise ValueError("widths must be integers")
@@ -509,52 +554,64 @@ def pad(x, pad_widths, mode):
         widths = np.broadcast_to(widths, (x.ndim, 2))
     except ValueError as error:
         raise ValueError(f"widths {pad_widths} do not fit {x.ndim} axes: give one pair per axis") from error
-    mode = Modes.from_object(mode)
-    for axis, (before, behind) in enumerate(widths.tolist()):
-        x = _pad_axis(x, axis, before, behind, mode)
-    return x
+    mode, widths = Modes.from_object(mode), widths.tolist()
+    if mode == Modes.periodization:
+        # Repeats the last of an odd number of samples.
+        widths = [(before, behind + n % 2) for (before, behind), n in zip(widths, x.shape)]
+    shape = [n + before + behind for n, (before, behind) in zip(x.shape, widths)]
+    if math.prod(shape) > np.iinfo(np.intp).max // max(1, x.itemsize):
+        raise ValueError(f"widths {pad_widths} are too large for an array")
+    padded = np.empty_like(x, shape=shape)
+    places = [slice(before, before + n) for n, (before, _) in zip(x.shape, widths)]
+    padded[tuple(places)] = x
+    for axis, (before, behind) in enumerate(widths):
+        if before or behind:
+            places[axis] = slice(None)
+            _fill(padded[tuple(places)].swapaxes(0, axis), x.shape[axis], before, behind, mode)
+    return padded
 
 
-def _pad_axis(x, axis, before, behind, mode):
-    n = x.shape[axis]
-    if n + before + behind > np.iinfo(np.intp).max // max(1, x.itemsize):
-        raise ValueError(f"widths ({before}, {behind}) are too large for an array")
-    if mode == Modes.periodization and n % 2:
-        x = np.concatenate([x, np.take(x, [n - 1], axis)], axis)
-        n += 1
-    if not before and not behind:
-        return x
-    if mode == Modes.antireflect:
-        around = [(0, 0)] * x.ndim
-        around[axis] = (before, behind)
-        return np.pad(x, around, "reflect", reflect_type="odd")
-    i = np.arange(-before, n + behind)
-    factors, indices = [np.ones_like(i)], [np.clip(i, 0, n - 1)]
-    outside = (i < 0) | (i >= n)
+def _fill(lines, n, before, behind, mode):
+    """Extends ``n`` samples along the first axis to ``before`` others before them, and ``behind`` after them."""
+    i = np.concatenate([np.arange(-before, 0), np.arange(n, n + behind)])
+    margins = [slice(before), slice(before + n, None)]
     if mode == Modes.zero:
-        factors[0] = np.where(outside, 0, 1)
-    elif mode in (Modes.periodic, Modes.periodization):
-        indices[0] = i % n
+        for margin in margins:
+            lines[margin] = 0
+        return
+    if n == 0:
+        raise ValueError(f"an axis without samples cannot be extended in mode {mode.name}: choose the mode zero")
+    first, last = lines[before], lines[before + n - 1]
+    column = (len(i), *(1,) * (lines.ndim - 1))
+    factor = offset = None
+    if mode in (Modes.periodic, Modes.periodization):
+        index = np.minimum(i % (n + n % 2 if mode == Modes.periodization else n), n - 1)
     elif mode in (Modes.symmetric, Modes.antisymmetric):
-        there = i % (2 * n)
-        indices[0] = np.minimum(there, 2 * n - 1 - there)
+        index = i % (2 * n)
         if mode == Modes.antisymmetric:
-            factors[0] = np.where(there >= n, -1, 1)
-    elif mode != Modes.constant and n > 1:
-        there = i % (2 * n - 2)
-        if mode == Modes.reflect:
-            indices[0] = np.minimum(there, 2 * n - 2 - there)
-        if mode == Modes.smooth:
-            beyond = np.where(i < 0, -i, np.maximum(i - n + 1, 0))
-            factors = [1 + beyond, -beyond]
-            indices.append(np.where(i < 0, 1, n - 2))
-    shape = [1] * x.ndim
-    shape[axis] = len(i)
-    terms = []
-    for factor, index in zip(factors, indices):
-        factor = factor.reshape(shape)
-        with np.errstate(invalid="ignore"):
-            term = np.take(x, index, axis) * factor.astype(x.dtype)
-        # A factor of 0 also removes NaN and infinity.
-        terms.append(np.where(factor == 0, np.zeros((), x.dtype), term))
-    return sum(terms[1:], terms[0])
+            factor = np.where(index >= n, -1, 1).astype(lines.dtype)
+        index = np.minimum(index, 2 * n - 1 - index)
+    elif mode == Modes.constant or n == 1:
+        index = np.clip(i, 0, n - 1)
+    elif mode == Modes.smooth:
+        index = np.where(i < 0, 1, n - 2)
+        beyond = np.where(i < 0, -i, i - n + 1).reshape(column)
+        ends = np.where((i < 0).reshape(column), first, last)
+        factor, offset = -beyond.astype(lines.dtype), (1 + beyond).astype(lines.dtype) * ends
+    else:
+        turns, there = np.divmod(i, 2 * n - 2)
+        is_back = there >= n
+        index = np.minimum(there, 2 * n - 2 - there)
+        if mode == Modes.antireflect:
+            # There and back again, the line has risen by twice the difference of its ends.
+            factor, turns, is_back = (
+                array.astype(lines.dtype).reshape(column) for array in (np.where(is_back, -1, 1), turns, is_back)
+            )
+            offset = 2 * (turns + is_back) * last - 2 * turns * first
+    made = lines[before + index]
+    if factor is not None:
+        made *= factor.reshape(column)
+    if offset is not None:
+        made += offset
+    for margin, part in zip(margins, (made[:before], made[before:])):
+        lines[margin] = part

@@ -4,7 +4,7 @@ from functools import reduce
 
 import numpy as np
 
-from ._dwt import as_samples, normal_axes, wavelets_per_axis
+from ._dwt import as_array, as_samples, normal_axes, wavelets_per_axis
 from ._multilevel import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn, warn_norm
 
@@ -39,7 +39,7 @@ def mra(data, wavelet, level=None, axis=-1, transform="swt", mode="periodization
 
 
 def _sum(parts):
-    return reduce(lambda total, part: total + part, parts)
+    return reduce(lambda total, part: total + part, map(as_array, parts))
 
 
 def imra(mra_coeffs):

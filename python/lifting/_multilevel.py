@@ -254,7 +254,7 @@ def _as_wavedecn(coeffs, axes):
         raise ValueError("coefficients must be a list, as wavedec, wavedec2 and wavedecn return it")
     if not isinstance(coeffs[0], np.ndarray):
         raise ValueError("the approximation must be an array: missing coefficients are not supported")
-    ndim, made = coeffs[0].ndim, [coeffs[0]]
+    ndim, made = coeffs[0].ndim, [as_array(coeffs[0])]
     for level in coeffs[1:]:
         if isinstance(coeffs[1], np.ndarray):
             if level is not None and level.ndim != 1:
@@ -268,7 +268,7 @@ def _as_wavedecn(coeffs, axes):
             raise ValueError(f"details must be arrays, tuples or dictionaries, not {type(coeffs[1]).__name__}")
         if any(band is None for band in level.values()):
             raise ValueError("missing coefficients are not supported: pass arrays of zeros")
-        made.append(level)
+        made.append({key: as_array(band) for key, band in level.items()})
     if len(made) == 1:
         return made, axes
     letters = len(next(iter(made[1])))

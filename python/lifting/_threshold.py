@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ._dwt import as_array
+
 
 def _scaled(data, value, substitute, gain):
     """Data times ``gain`` of its magnitude, at least 0.
@@ -28,7 +30,7 @@ def threshold(data, value, mode="soft", substitute=0):
     >>> threshold([1, 2, 3], 2, "soft", -9).tolist()
     [-9.0, 0.0, 1.0]
     """
-    data = np.asarray(data)
+    data = as_array(data)
     if mode in ("soft", "garotte", "garrote"):
         power = 1 if mode == "soft" else 2
         return _scaled(data, value, substitute, lambda magnitude: 1 - (value / magnitude) ** power)
@@ -51,7 +53,7 @@ def threshold_firm(data, value_low, value_high):
         raise ValueError(f"invalid value_low {value_low}: it must be at least 0")
     if value_high < value_low:
         raise ValueError(f"invalid value_high {value_high}: it must be at least value_low, {value_low}")
-    data = np.asarray(data)
+    data = as_array(data)
     magnitude = np.abs(data)
     if value_low == value_high:
         return np.where(magnitude < value_low, 0, data)

@@ -169,6 +169,9 @@ def test_objects_and_lists_are_numbers():
     plan = lifting.Plan((2, 4), "legall53", dtype="int16")
     assert (plan.forward(objects) == plan.forward(x)).all() and plan.forward(x).dtype == np.int16
     assert lifting.decode(lifting.encode(x)).tolist() == x == lifting.decode(lifting.encode(objects)).tolist()
+    assert lifting.imra([x[0], x[1]]).tolist() == [6, 8, 10, 13]
+    for function in (lambda x: lifting.threshold(x, 2), lambda x: lifting.pad(x, 1, "reflect")):
+        assert (function(objects) == function(np.array(x))).all() and function(objects).dtype != object
     for wrong in (["a", 1], [None, 3]):
         with pytest.raises(TypeError, match="must be numbers"):
             lifting.dwt(np.array(wrong, dtype=object), "haar")
@@ -347,3 +350,32 @@ def test_lengths_and_widths():
         lifting.pad(np.zeros(3), 2**62, "zero")
     with pytest.raises(lifting.LiftingError, match="has no samples"):
         lifting.encode(np.zeros((0, 8), "uint8"))
+
+
+@pytest.mark.parametrize("mode", lifting.Modes.modes)
+@pytest.mark.parametrize("shape", [(2,), (5,), (6,), (4, 7), (3, 2, 5)])
+def test_padding_is_that_of_pywavelets(shape, mode):
+    pywt = pytest.importorskip("pywt")
+    for widths in (1, (3, 2), (30, 17), (0, 4)):
+        if mode in ("smooth", "antisymmetric") and widths == (0, 4):
+            # PyWavelets cannot extend one side alone.
+            continue
+        for dtype in ("float64", "int32", "complex128"):
+            x = (10 * RNG.normal(size=shape)).astype(dtype)
+            ours, theirs = lifting.pad(x, widths, mode), pywt.pad(x, widths, mode)
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_allclose(ours, theirs, atol=1e-11)
+
+
+def test_small_calls_notice_what_changes():
+    x = RNG.normal(size=64)
+    for _ in range(2):
+        low, high = lifting.dwt(x, "db2")
+        assert (lifting.idwt(low, high, "db2") == lifting.idwt(low, high, lifting.Wavelet("db2"), 1)).all()
+        assert (lifting.dwt(x.reshape(4, 16), "db2", axis=0)[0][:, 0] == lifting.dwt(x[::16], "db2")[0]).all()
+        assert (lifting.dwt(unaligned(x), "db2")[0] == low).all() and (lifting.dwt(x.astype(">f8"), "db2")[1] == high).all()
+        assert lifting.dwt(x.astype("f4"), "db2")[0].dtype == np.float32
+        with pytest.raises(ValueError, match="bands of one level must have one shape"):
+            lifting.idwt(low, high[1:], "db2")
+        lifting.set_threads(lifting.set_threads(1))
+        lifting.clear_cache()
