@@ -57,7 +57,7 @@ def remember(key, made):
     quick[key] = made
 
 
-def clear_cache():
+def clear_cache() -> None:
     """Frees cached transforms of PyWavelets' functions, `lifting.torch`, `lifting.jax` and `lifting.dask`.
 
     Conditions of plans and sub-bands of tensors are in the same cache.

@@ -1,10 +1,14 @@
 """Image codec and JPEG 2000: `encode`, `decode` and `transcode`."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _lifting
 from ._arrays import numbers
 from ._lifting import LiftingError
+from ._types import Array, WaveletLike
 from ._wavelet import as_wavelet
 
 
@@ -17,25 +21,64 @@ _JPEG2000 = {"htj2k": (True, False), "jph": (True, True), "j2k": (False, False),
 
 
 def encode(
-    image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=None, bits=None, passes=2, fast=0, colour=True,
-    layers=1, tile=None, format="lpc"
-):
+    image: ArrayLike,
+    wavelet: WaveletLike | None = None,
+    *,
+    psnr: float | None = None,
+    bpp: float | None = None,
+    quality: float | None = None,
+    levels: int | None = None,
+    bits: int | None = None,
+    passes: int = 2,
+    fast: int = 0,
+    colour: bool = True,
+    layers: int = 1,
+    tile: tuple[int, int] | None = None,
+    format: Literal['lpc', 'htj2k', 'jph', 'j2k', 'jp2'] = "lpc",
+) -> bytes:
     """Compresses a picture of integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
     components)``, to a stream (bytes).
 
-    The default is lossless, with an integer wavelet. One of three targets makes it lossy: ``psnr`` (decibels, at
-    least), ``bpp`` (bits per pixel, at most) or ``quality`` (1 to 100).
-
-    ``bits`` of a sample default to those of its type. The first three components are red, green and blue, unless
-    ``colour`` is false. With several quality ``layers``, any prefix of the stream is a picture, which ``decode``
-    returns with ``cut=True``. The lowest ``fast`` bitplanes, 0 to 32, are coded in one pass, which is faster and takes
-    a little more space. ``tile``, ``(height, width)``, splits the picture into independently coded tiles. There are
-    5 ``levels``, unless another number is given.
-
-    ``format`` is ``"lpc"``, which docs/format.md defines, or JPEG 2000: ``"htj2k"`` (Part 15) and ``"j2k"`` (Part 1)
-    are codestreams, ``"jph"`` and ``"jp2"`` files. JPEG 2000 takes the wavelets ``legall53`` without loss and
+    The default is lossless, with an integer wavelet. One of ``psnr``, ``bpp`` and ``quality`` makes it lossy. JPEG 2000
+    takes the wavelets ``legall53`` without loss and
     ``cdf97`` otherwise; ``passes`` and ``fast`` are not for it.
 
+    Parameters
+    ----------
+    image : array_like
+        Picture of integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width, components)``.
+    wavelet : str or Wavelet, optional
+        Wavelet, an integer one for lossless coding.
+    psnr : float, optional
+        Peak signal-to-noise ratio in decibels, at least.
+    bpp : float, optional
+        Bits per pixel, at most.
+    quality : float, optional
+        Quality from 1 to 100.
+    levels : int, optional
+        Number of levels, 5 by default.
+    bits : int, optional
+        Bits of a sample, by default those of its type.
+    passes : int, optional
+        Passes of the block coder per bitplane.
+    fast : int, optional
+        Lowest bitplanes, 0 to 32, that are coded in one pass: faster, and a little larger.
+    colour : bool, optional
+        Whether the first three components are red, green and blue.
+    layers : int, optional
+        Quality layers. Any prefix of the stream is then a picture, which `decode` returns with ``cut=True``.
+    tile : tuple of int, optional
+        Height and width of independently coded tiles.
+    format : {'lpc', 'htj2k', 'jph', 'j2k', 'jp2'}, optional
+        The format of docs/format.md; codestream or file of JPEG 2000 Part 15; codestream or file of Part 1.
+
+    Returns
+    -------
+    bytes
+        Stream.
+
+    Examples
+    --------
     >>> image = np.add.outer(np.arange(100), np.arange(120)).astype("uint8")
     >>> stream = encode(image)
     >>> len(stream) < image.size / 4, bool((decode(stream) == image).all()), decode(stream, level=2).shape
@@ -104,18 +147,42 @@ def _whole_numbers(image):
     return made.astype(fits[0]) if fits else made
 
 
-def decode(stream, level=0, *, layers=None, region=None, cut=False, components=False, max_samples=2**30):
+def decode(
+    stream: bytes | bytearray | memoryview,
+    level: int = 0,
+    *,
+    layers: int | None = None,
+    region: tuple[int, int, int, int] | None = None,
+    cut: bool = False,
+    components: bool = False,
+    max_samples: int = 2**30,
+) -> Array:
     """Decompresses a stream of ``encode``, or any JPEG 2000 stream or file, to a picture.
 
-    Each ``level`` halves height and width. ``layers`` limits decoding to the first quality layers. ``region``,
-    ``(first row, first column, rows, columns)`` at full size, decodes only the blocks that the region depends on.
+    Parameters
+    ----------
+    stream : bytes
+        Stream of `encode`, or a JPEG 2000 stream or file.
+    level : int, optional
+        Each level halves height and width.
+    layers : int, optional
+        Number of quality layers to decode, all by default.
+    region : tuple of int, optional
+        First row, first column, rows and columns at full size; only the blocks that it depends on are decoded.
+    cut : bool, optional
+        Whether a truncated stream gives the picture that it holds, instead of an error.
+    components : bool, optional
+        Whether pictures of one component have shape ``(height, width, 1)``; by default they have it if they had it.
+    max_samples : int, optional
+        Pictures with more samples are refused: a stream of a few bytes may claim any size.
 
-    Pictures of more than ``max_samples`` are refused: a stream of a few bytes may claim any size.
+    Returns
+    -------
+    numpy.ndarray
+        Picture.
 
-    A truncated stream is an error, unless ``cut`` is true: then the result is the picture that the prefix holds.
-    Pictures of one component have shape ``(height, width)``, unless they had shape ``(height, width, 1)`` or
-    ``components`` is true.
-
+    Examples
+    --------
     >>> stream = encode(np.zeros((64, 64), "uint16"), "cdf97", bpp=1.0)
     >>> decode(stream).dtype
     dtype('uint16')
@@ -134,12 +201,26 @@ def decode(stream, level=0, *, layers=None, region=None, cut=False, components=F
     return image[..., 0] if shape[2] == 1 and not (component_axis or components) else image
 
 
-def transcode(stream, format="jph"):
+def transcode(stream: bytes | bytearray | memoryview, format: Literal['htj2k', 'jph', 'j2k', 'jp2'] = "jph") -> bytes:
     """Rewrites a JPEG 2000 stream or file in another ``format`` of JPEG 2000: ``"htj2k"``, ``"jph"``, ``"j2k"`` or
     ``"jp2"``.
 
     Both decode to the same picture; quality layers become one. Boxes of a file are kept.
 
+    Parameters
+    ----------
+    stream : bytes
+        JPEG 2000 stream or file.
+    format : {'htj2k', 'jph', 'j2k', 'jp2'}, optional
+        Format of the result.
+
+    Returns
+    -------
+    bytes
+        Stream or file.
+
+    Examples
+    --------
     >>> image = np.add.outer(np.arange(60), np.arange(70)).astype("uint8")
     >>> old = encode(image, psnr=45, format="jp2")
     >>> bool((decode(transcode(old)) == decode(old)).all())

@@ -3,12 +3,14 @@
 import math
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.hermite import hermval
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._families import CONTINUOUS, is_continuous
+from ._types import WaveletLike
 from ._wavelet import Wavelet, deprecated, orthogonal_filter_bank
 
 #: Half the support of each family. The functions are negligible beyond it, or are cut there.
@@ -21,13 +23,16 @@ _FORMS = {
 }
 
 
-def _single(name, doc):
+def _single(name: str, doc: str) -> Any:
     """A property in single precision, or None."""
 
-    def write(self, value):
+    def read(self: Any) -> float | None:
+        return getattr(self, name)
+
+    def write(self: Any, value: float | None) -> None:
         setattr(self, name, None if value is None else float(np.float32(value)))
 
-    return property(lambda self: getattr(self, name), write, doc=doc)
+    return property(read, write, doc=doc)
 
 
 class ContinuousWavelet:
@@ -76,7 +81,7 @@ class ContinuousWavelet:
     center_frequency = _single("_center", "Center frequency of `shan`, `fbsp` and `cmor`.")
     bandwidth_frequency = _single("_bandwidth", "Bandwidth frequency of `shan`, `fbsp` and `cmor`.")
 
-    def __init__(self, name: str = "", dtype: DTypeLike = np.float64):
+    def __init__(self, name: str = "", dtype: DTypeLike = np.float64) -> None:
         if not isinstance(name, str):
             raise TypeError(f"a wavelet's name must be a string, not {type(name).__name__}")
         if np.dtype(dtype) not in (np.float32, np.float64):
@@ -216,7 +221,7 @@ def _numbers(text, form):
     return [float(part) for part in found.groups()]
 
 
-def DiscreteContinuousWavelet(name: str = "", filter_bank=None) -> Wavelet | ContinuousWavelet:
+def DiscreteContinuousWavelet(name: str = "", filter_bank: Any = None) -> Wavelet | ContinuousWavelet:
     """The wavelet of a name: a `ContinuousWavelet` for names of those, else a `Wavelet`.
 
     Parameters
@@ -252,7 +257,7 @@ def either(wavelet):
     return wavelet if hasattr(wavelet, "wavefun") else DiscreteContinuousWavelet(wavelet)
 
 
-def integrate_wavelet(wavelet, precision: int = 8) -> tuple[NDArray, ...]:
+def integrate_wavelet(wavelet: WaveletLike | ContinuousWavelet, precision: int = 8) -> tuple[NDArray, ...]:
     """Integral of a wavelet from the start of its support, by the rectangle rule.
 
     Parameters
@@ -291,7 +296,7 @@ def integrate_wavelet(wavelet, precision: int = 8) -> tuple[NDArray, ...]:
     return (*(np.cumsum(psi) * (x[1] - x[0]) for psi in functions), x)
 
 
-def central_frequency(wavelet, precision: int = 8) -> float:
+def central_frequency(wavelet: WaveletLike | ContinuousWavelet, precision: int = 8) -> float:
     """Frequency of the largest peak of a wavelet's spectrum, in cycles per unit of its position.
 
     Parameters
@@ -325,7 +330,7 @@ def central_frequency(wavelet, precision: int = 8) -> float:
     return 1.0 / (float(x[-1] - x[0]) / peak)
 
 
-def scale2frequency(wavelet, scale: ArrayLike, precision: int = 8) -> float | NDArray:
+def scale2frequency(wavelet: WaveletLike | ContinuousWavelet, scale: ArrayLike, precision: int = 8) -> float | NDArray:
     """Frequency of a scale of `cwt`, in cycles per sample.
 
     Parameters
@@ -355,7 +360,7 @@ def scale2frequency(wavelet, scale: ArrayLike, precision: int = 8) -> float | ND
     return central_frequency(wavelet, precision) / _numeric(scale)
 
 
-def frequency2scale(wavelet, freq: ArrayLike, precision: int = 8) -> float | NDArray:
+def frequency2scale(wavelet: WaveletLike | ContinuousWavelet, freq: ArrayLike, precision: int = 8) -> float | NDArray:
     """Scale of a frequency in cycles per sample, the inverse of `scale2frequency`.
 
     Parameters
@@ -389,25 +394,25 @@ def _numeric(value):
     return np.asarray(value) if isinstance(value, (list, tuple)) else value
 
 
-def intwave(*args, **kwargs):
+def intwave(*args: Any, **kwargs: Any) -> tuple[NDArray, ...]:
     """Old name of `integrate_wavelet`, deprecated."""
     deprecated("intwave", "integrate_wavelet")
     return integrate_wavelet(*args, **kwargs)
 
 
-def centrfrq(*args, **kwargs):
+def centrfrq(*args: Any, **kwargs: Any) -> float:
     """Old name of `central_frequency`, deprecated."""
     deprecated("centrfrq", "central_frequency")
     return central_frequency(*args, **kwargs)
 
 
-def scal2frq(*args, **kwargs):
+def scal2frq(*args: Any, **kwargs: Any) -> float | NDArray:
     """Old name of `scale2frequency`, deprecated."""
     deprecated("scal2frq", "scale2frequency")
     return scale2frequency(*args, **kwargs)
 
 
-def orthfilt(*args, **kwargs):
+def orthfilt(*args: Any, **kwargs: Any) -> tuple[NDArray, ...]:
     """Old name of `orthogonal_filter_bank`, deprecated."""
     deprecated("orthfilt", "orthogonal_filter_bank")
     return orthogonal_filter_bank(*args, **kwargs)

@@ -149,7 +149,7 @@ def cwt(
     scales: ArrayLike,
     wavelet: str | ContinuousWavelet,
     sampling_period: float = 1.0,
-    method: Literal["conv", "fft"] = "conv",
+    method: Literal['conv', 'fft'] = "conv",
     axis: int = -1,
     *,
     precision: int = 12,

@@ -4,15 +4,18 @@ import functools
 import itertools
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Number
+from typing import Any, Literal
 
 import numpy as np
 from numpy.exceptions import AxisError
+from numpy.typing import ArrayLike
 
 from . import _arrays, _lifting
 from ._cache import cached, quick, remember
 from ._lifting import LiftingError
+from ._types import Array, Bands, Level2D, ModeLike, ModesLike, SomeBands, WaveletLike, Wavelets
 from ._wavelet import Modes, Wavelet, as_wavelet
 
 _SAMPLES = {"f": "f32", "d": "f64"}
@@ -21,10 +24,22 @@ _FEW = 1 << 12
 _threads = os.cpu_count() or 1
 
 
-def set_threads(count=None):
+def set_threads(count: int | None = None) -> int:
     """Sets the number of threads of PyWavelets' functions, all by default. Returns the previous number. Plans have
     their own argument ``threads``.
 
+    Parameters
+    ----------
+    count : int, optional
+        Number of threads, all by default.
+
+    Returns
+    -------
+    int
+        The previous number.
+
+    Examples
+    --------
     >>> before = set_threads(1)
     >>> set_threads(before)
     1
@@ -296,9 +311,23 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
     return bands[""]
 
 
-def dwt_max_level(data_len, filter_len):
+def dwt_max_level(data_len: int, filter_len: int | WaveletLike) -> int:
     """The largest number of levels at which some coefficient is free of border effects.
 
+    Parameters
+    ----------
+    data_len : int
+        Number of samples.
+    filter_len : int, str or Wavelet
+        Length of the filters, or the wavelet.
+
+    Returns
+    -------
+    int
+        Number of levels.
+
+    Examples
+    --------
     >>> dwt_max_level(1000, "sym5"), dwt_max_level(1000, 10)
     (6, 6)
     """
@@ -323,9 +352,25 @@ def max_level(data_len, filter_len):
     return max(0, (data_len // (filter_len - 1)).bit_length() - 1)
 
 
-def dwt_coeff_len(data_len, filter_len, mode):
+def dwt_coeff_len(data_len: int, filter_len: int | WaveletLike, mode: ModeLike) -> int:
     """Number of coefficients in a band of ``data_len`` samples.
 
+    Parameters
+    ----------
+    data_len : int
+        Number of samples.
+    filter_len : int, str or Wavelet
+        Length of the filters, or the wavelet.
+    mode : str or int
+        Extension of the data.
+
+    Returns
+    -------
+    int
+        Number of coefficients.
+
+    Examples
+    --------
     >>> dwt_coeff_len(9, "db2", "symmetric"), dwt_coeff_len(9, 4, "periodization")
     (6, 5)
     """
@@ -339,9 +384,27 @@ def dwt_coeff_len(data_len, filter_len, mode):
     return (data_len + filter_len - 1) // 2
 
 
-def dwt(data, wavelet, mode="symmetric", axis=-1):
+def dwt(data: ArrayLike, wavelet: WaveletLike, mode: ModeLike = "symmetric", axis: int = -1) -> tuple[Array, Array]:
     """One level of analysis along an axis: ``(cA, cD)``.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet
+        Wavelet.
+    mode : str or int, optional
+        Extension of the data at its ends, one of `Modes.modes`.
+    axis : int, optional
+        Axis to transform.
+
+    Returns
+    -------
+    cA, cD : numpy.ndarray
+        Low and high band.
+
+    Examples
+    --------
     >>> [c.round(4).tolist() for c in dwt([1, 2, 3, 4, 5, 6], "db1")]
     [[2.1213, 4.9497, 7.7782], [-0.7071, -0.7071, -0.7071]]
     """
@@ -383,9 +446,31 @@ def _know(given, arrays, wavelet, mode, axes):
         pass
 
 
-def idwt(cA, cD, wavelet, mode="symmetric", axis=-1):
+def idwt(
+    cA: ArrayLike | None, cD: ArrayLike | None, wavelet: WaveletLike, mode: ModeLike = "symmetric", axis: int = -1
+) -> Array:
     """One level of synthesis along an axis. One band may be None, which means zeros.
 
+    Parameters
+    ----------
+    cA : array_like or None
+        Low band; None means zeros.
+    cD : array_like or None
+        High band; None means zeros.
+    wavelet : str or Wavelet
+        Wavelet.
+    mode : str or int, optional
+        Extension of the data at its ends, one of `Modes.modes`.
+    axis : int, optional
+        Axis to transform.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+
+    Examples
+    --------
     >>> idwt(*dwt([1, 2, 3, 4, 5, 6], "db2", "smooth"), "db2", "smooth").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     """
@@ -417,10 +502,30 @@ def _common(bands):
     return present[0].shape, dtype, {k: None if a is None else a.astype(dtype, copy=False) for k, a in arrays.items()}
 
 
-def dwtn(data, wavelet, mode="symmetric", axes=None):
+def dwtn(
+    data: ArrayLike, wavelet: Wavelets, mode: ModesLike = "symmetric", axes: int | Sequence[int] | None = None
+) -> Bands:
     """One level of analysis along several axes: a dictionary of bands. A key has a letter for each axis, ``a`` for low
     and ``d`` for high. Wavelets and modes may be given for each axis.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+
+    Returns
+    -------
+    dict
+        Bands by key.
+
+    Examples
+    --------
     >>> sorted(dwtn(np.ones((4, 4)), "haar"))
     ['aa', 'ad', 'da', 'dd']
     """
@@ -432,8 +537,27 @@ def dwtn(data, wavelet, mode="symmetric", axes=None):
     return _analyse(data, wavelets_per_axis(wavelet, axes), modes_per_axis(mode, axes), axes)
 
 
-def idwtn(coeffs, wavelet, mode="symmetric", axes=None):
-    """One level of synthesis along several axes, from a dictionary as `dwtn` returns it; missing bands are zero."""
+def idwtn(
+    coeffs: SomeBands, wavelet: Wavelets, mode: ModesLike = "symmetric", axes: int | Sequence[int] | None = None
+) -> Array:
+    """One level of synthesis along several axes, from a dictionary as `dwtn` returns it; missing bands are zero.
+
+    Parameters
+    ----------
+    coeffs : dict
+        Bands by key, as `dwtn` returns them. Missing bands and None are zero.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     coeffs = fix_keys(coeffs)
     coeffs = {key: band for key, band in coeffs.items() if band is not None}
     if not coeffs:
@@ -469,9 +593,27 @@ def _two(axes):
     return axes
 
 
-def dwt2(data, wavelet, mode="symmetric", axes=(-2, -1)):
+def dwt2(data: ArrayLike, wavelet: Wavelets, mode: ModesLike = "symmetric", axes: Sequence[int] = (-2, -1)) -> Level2D:
     """One level of analysis along two axes: ``(cA, (cH, cV, cD))``.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    axes : pair of int, optional
+        The two axes to transform.
+
+    Returns
+    -------
+    cA, (cH, cV, cD) : numpy.ndarray
+        Low band, and horizontal, vertical and diagonal details.
+
+    Examples
+    --------
     >>> cA, (cH, cV, cD) = dwt2(np.ones((4, 4)), "haar")
     >>> cA.round(6).tolist()
     [[2.0, 2.0], [2.0, 2.0]]
@@ -484,16 +626,60 @@ def dwt2(data, wavelet, mode="symmetric", axes=(-2, -1)):
     return bands["aa"], (bands["da"], bands["ad"], bands["dd"])
 
 
-def idwt2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
-    """One level of synthesis along two axes, from a result of `dwt2`."""
+def idwt2(
+    coeffs: tuple[Any, tuple[Any, Any, Any]],
+    wavelet: Wavelets,
+    mode: ModesLike = "symmetric",
+    axes: Sequence[int] = (-2, -1),
+) -> Array:
+    """One level of synthesis along two axes, from a result of `dwt2`.
+
+    Parameters
+    ----------
+    coeffs : tuple
+        Bands ``(cA, (cH, cV, cD))``; None means zeros.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    axes : pair of int, optional
+        The two axes to transform.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     low, (horizontal, vertical, diagonal) = coeffs
     bands = {"aa": low, "da": horizontal, "ad": vertical, "dd": diagonal}
     return idwtn(bands, wavelet, mode, _two(axes))
 
 
-def downcoef(part, data, wavelet, mode="symmetric", level=1):
+def downcoef(
+    part: Literal['a', 'd'], data: ArrayLike, wavelet: WaveletLike, mode: ModeLike = "symmetric", level: int = 1
+) -> Array:
     """The band ``a`` or ``d`` of level ``level``, along the only axis.
 
+    Parameters
+    ----------
+    part : {'a', 'd'}
+        Band: approximation or details.
+    data : array_like
+        Data with one axis.
+    wavelet : str or Wavelet
+        Wavelet.
+    mode : str or int, optional
+        Extension of the data at its ends, one of `Modes.modes`.
+    level : int, optional
+        Level of the band.
+
+    Returns
+    -------
+    numpy.ndarray
+        Band.
+
+    Examples
+    --------
     >>> downcoef("a", [1, 2, 3, 4], "haar", level=2).round(6).tolist()
     [5.0]
     """
@@ -509,9 +695,29 @@ def downcoef(part, data, wavelet, mode="symmetric", level=1):
     return dwt(data, wavelet, mode)["ad".index(part)]
 
 
-def upcoef(part, coeffs, wavelet, level=1, take=0):
+def upcoef(part: Literal['a', 'd'], coeffs: ArrayLike, wavelet: WaveletLike, level: int = 1, take: int = 0) -> Array:
     """Several levels of synthesis from one band, in full, or the middle ``take`` samples of it.
 
+    Parameters
+    ----------
+    part : {'a', 'd'}
+        Band: approximation or details.
+    coeffs : array_like
+        Coefficients of the band, with one axis.
+    wavelet : str or Wavelet
+        Wavelet.
+    level : int, optional
+        Level of the band.
+    take : int, optional
+        Number of samples to return from the middle; 0 returns all.
+
+    Returns
+    -------
+    numpy.ndarray
+        Samples.
+
+    Examples
+    --------
     >>> data = [1, 2, 3, 4, 5, 6]
     >>> cA, cD = dwt(data, "db2", "smooth")
     >>> (upcoef("a", cA, "db2", take=6) + upcoef("d", cD, "db2", take=6)).round(6).tolist()
@@ -537,9 +743,25 @@ def upcoef(part, coeffs, wavelet, level=1, take=0):
     return values
 
 
-def pad(x, pad_widths, mode):
+def pad(x: ArrayLike, pad_widths: ArrayLike, mode: ModeLike) -> Array:
     """Data extended along each axis by ``pad_widths`` samples before and after, in a mode.
 
+    Parameters
+    ----------
+    x : array_like
+        Data.
+    pad_widths : int, or pairs of int
+        Numbers of samples before and after: for all axes, or a pair for each.
+    mode : str or int
+        Extension of the data at its ends, one of `Modes.modes`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Extended data.
+
+    Examples
+    --------
     >>> pad([1, 2, 3], 2, "antireflect").tolist()
     [-1, 0, 1, 2, 3, 4, 5]
     """

@@ -87,8 +87,20 @@ def _natural(name):
 
 
 def families(short: bool = True) -> list[str]:
-    """Families of `wavelist`: short names, or full ones if ``short`` is false.
+    """Families of `wavelist`.
 
+    Parameters
+    ----------
+    short : bool, optional
+        Whether names are short.
+
+    Returns
+    -------
+    list of str
+        Short or full names.
+
+    Examples
+    --------
     >>> families()
     ['haar', 'db', 'sym', 'coif', 'bior', 'rbio', 'dmey', 'gaus', 'mexh', 'morl', 'cgau', 'shan', 'fbsp', 'cmor']
     """

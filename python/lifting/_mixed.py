@@ -1,24 +1,44 @@
 """Plans of several wavelets: one for each axis, or for each level of an axis."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ._lifting import LiftingError
-from ._plan import Plan, _axis
+from ._plan import Plan, Subband, _axis
+from ._types import Array, WaveletLike
 from ._wavelet import Wavelet, as_wavelet
 
 
 class MixedPlan:
     """A multi-level transform with a wavelet for each axis, or for each level of an axis.
 
-    ``wavelets`` has one entry for each axis: a wavelet, a list of wavelets, or None for an axis of a batch. A list
-    begins with the finest level, and its last wavelet serves all further levels. All wavelets have one domain.
-    ``levels`` is one number, or one for each axis. ``dtype`` and ``boundary`` are those of `Plan`, without 16-bit
-    floats; by default each wavelet has its own border rule. A level transforms the innermost axis first, or the axes
-    in ``axis_order``.
-
     It consists of plans of one level along one axis on the CPU, in order. With one wavelet for all axes it computes the
-    bits of `Plan`, and sub-bands have the same places.
+    bits of `Plan`, and sub-bands have the same places. Methods take and return arrays of NumPy; lists of numbers and
+    arrays of other libraries in host memory convert.
 
+    Parameters
+    ----------
+    shape : int, or sequence of int
+        Shape of the data.
+    wavelets : sequence
+        Entry for each axis: a wavelet, a list of wavelets from the finest level on, whose last one serves all
+        further levels, or None for an axis of a batch. All have one domain.
+    levels : int, or sequence of int, optional
+        Number of levels, or one for each axis.
+    dtype : dtype, optional
+        As for `Plan`, without 16-bit floats.
+    boundary : str, optional
+        As for `Plan`; by default each wavelet has its own.
+    axis_order : sequence of int, optional
+        Order of the axes within a level, by default innermost first.
+    threads : int, optional
+        Number of threads, all by default.
+
+    Examples
+    --------
     >>> import numpy
     >>> plan = MixedPlan((6, 8), ("s_transform", ["legall53", "s_transform"]), levels=2, dtype="int16")
     >>> image = numpy.arange(48, dtype="int16").reshape(6, 8)
@@ -27,11 +47,19 @@ class MixedPlan:
     (2, 2)
     >>> bool((plan.inverse(coefficients) == image).all())
     True
-
-    Methods take and return arrays of NumPy; lists of numbers and arrays of other libraries in host memory convert.
     """
 
-    def __init__(self, shape, wavelets, levels=1, dtype=None, boundary=None, *, axis_order=None, threads=None):
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        wavelets: Sequence[WaveletLike | Sequence[WaveletLike] | None],
+        levels: int | Sequence[int] = 1,
+        dtype: DTypeLike | None = None,
+        boundary: str | None = None,
+        *,
+        axis_order: Sequence[int] | None = None,
+        threads: int | None = None,
+    ) -> None:
         shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
         rank = len(shape)
         if isinstance(wavelets, (str, Wavelet)) or len(wavelets) != rank:
@@ -89,46 +117,146 @@ class MixedPlan:
         return tuple(as_wavelet(one) for one in (entry if several else [entry]))
 
     @property
-    def subbands(self):
+    def subbands(self) -> dict[str, Subband]:
         """All sub-bands by name, coarsest first."""
         return self._geometry.subbands
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Subband:
         return self._geometry[name]
 
-    def band(self, coefficients, name):
-        """A view of a sub-band of this plan's coefficients."""
+    def band(self, coefficients: Any, name: str) -> Any:
+        """A view of a sub-band of this plan's coefficients.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+        name : str
+            Name of the sub-band, such as ``HL1``.
+
+        Returns
+        -------
+        array
+            View.
+        """
         return self._geometry.band(coefficients, name)
 
-    def bands(self, coefficients):
-        """Views of all sub-bands of this plan's coefficients by name, coarsest first."""
+    def bands(self, coefficients: Any) -> dict[str, Any]:
+        """Views of all sub-bands of this plan's coefficients by name, coarsest first.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+
+        Returns
+        -------
+        dict
+            Views by name.
+        """
         return self._geometry.bands(coefficients)
 
-    def level_shape(self, level):
-        """Shape of the low band after ``level`` levels."""
+    def level_shape(self, level: int) -> tuple[int, ...]:
+        """Shape of the low band after ``level`` levels.
+
+        Parameters
+        ----------
+        level : int
+            Level, at least 0 for `inverse_to`; 1 is the finest.
+
+        Returns
+        -------
+        tuple of int
+            Shape.
+        """
         return self._geometry.level_shape(level)
 
-    def forward(self, data, out=None):
-        """Analysis: the coefficients of data."""
+    def forward(self, data: Any, out: Any = None) -> Array:
+        """Analysis: the coefficients of data.
+
+        Parameters
+        ----------
+        data : array
+            Array of the plan's shape.
+        out : array, optional
+            Array for the result, by default a new one.
+
+        Returns
+        -------
+        array
+            Result.
+        """
         return self._run("forward", data, out, self._passes)
 
-    def inverse(self, coefficients, out=None):
-        """Synthesis: the data of coefficients."""
+    def inverse(self, coefficients: Any, out: Any = None) -> Array:
+        """Synthesis: the data of coefficients.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+        out : array, optional
+            Array for the result, by default a new one.
+
+        Returns
+        -------
+        array
+            Result.
+        """
         return self._run("inverse", coefficients, out, self._passes[::-1])
 
-    def inverse_to(self, level, coefficients):
-        """Synthesis that stops at a level: data at reduced resolution, of shape `level_shape`."""
+    def inverse_to(self, level: int, coefficients: Any) -> Array:
+        """Synthesis that stops at a level: data at reduced resolution, of shape `level_shape`.
+
+        Parameters
+        ----------
+        level : int
+            Level, at least 0 for `inverse_to`; 1 is the finest.
+        coefficients : array
+            Coefficients of this plan.
+
+        Returns
+        -------
+        array
+            Result.
+        """
         shape = self.shape if level == 0 else self.level_shape(level)
         passes = [entry for entry in self._passes[::-1] if entry[0] >= level]
         result = self._run("inverse", coefficients, None, passes)
         return np.ascontiguousarray(result[tuple(slice(n) for n in shape)])
 
-    def adjoint(self, coefficients, out=None):
-        """The adjoint (transpose) of `forward`: maps a gradient from coefficients to data; real wavelets only."""
+    def adjoint(self, coefficients: Any, out: Any = None) -> Array:
+        """The adjoint (transpose) of `forward`: maps a gradient from coefficients to data; real wavelets only.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+        out : array, optional
+            Array for the result, by default a new one.
+
+        Returns
+        -------
+        array
+            Result.
+        """
         return self._run("adjoint", coefficients, out, self._passes[::-1])
 
-    def inverse_adjoint(self, data, out=None):
-        """The adjoint (transpose) of `inverse`; real wavelets only."""
+    def inverse_adjoint(self, data: Any, out: Any = None) -> Array:
+        """The adjoint (transpose) of `inverse`; real wavelets only.
+
+        Parameters
+        ----------
+        data : array
+            Array of the plan's shape.
+        out : array, optional
+            Array for the result, by default a new one.
+
+        Returns
+        -------
+        array
+            Result.
+        """
         return self._run("inverse_adjoint", data, out, self._passes)
 
     def _run(self, name, source, out, passes):

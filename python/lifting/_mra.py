@@ -1,12 +1,16 @@
 """Multiresolution analysis: data as a sum of each level's contribution."""
 
+from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._dwt import as_array, as_samples, normal_axes, wavelets_per_axis
 from ._multilevel import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn, warn_norm
+from ._types import Array, ModeLike, ModesLike, WaveletLike, Wavelets
 
 
 def _forms(transform, stationary, decimated, mode, wavelets):
@@ -23,9 +27,38 @@ def _forms(transform, stationary, decimated, mode, wavelets):
     return (*decimated, {"mode": mode}, {})
 
 
-def mra(data, wavelet, level=None, axis=-1, transform="swt", mode="periodization"):
+def mra(
+    data: ArrayLike,
+    wavelet: WaveletLike,
+    level: int | None = None,
+    axis: int = -1,
+    transform: str = "swt",
+    mode: ModeLike = "periodization",
+) -> list[Array]:
     """Splits data along an axis into a list of arrays, coarsest first; `imra` adds them up again.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet
+        Wavelet.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    axis : int, optional
+        Axis to transform.
+    transform : {'swt', 'dwt'}, optional
+        Stationary or decimated transform.
+    mode : str or int, optional
+        Extension of the data; stationary transforms take only ``periodization``.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        Parts of the data's shape, coarsest first.
+
+    Examples
+    --------
     >>> bool(np.allclose(imra(mra([1.0, 2, 3, 5, 8, 13, 21, 34], "db2", 2)), [1, 2, 3, 5, 8, 13, 21, 34]))
     True
     """
@@ -42,13 +75,52 @@ def _sum(parts):
     return reduce(lambda total, part: total + part, map(as_array, parts))
 
 
-def imra(mra_coeffs):
-    """Inverse of `mra`: the sum of its arrays."""
+def imra(mra_coeffs: Sequence[Any]) -> Array:
+    """Inverse of `mra`: the sum of its arrays.
+
+    Parameters
+    ----------
+    mra_coeffs : list
+        Arrays, as the forward function returns them.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     return _sum(mra_coeffs)
 
 
-def mra2(data, wavelet, level=None, axes=(-2, -1), transform="swt2", mode="periodization"):
-    """Multiresolution analysis along two axes: ``[cA, (cH, cV, cD), …]``, each an array of the data's shape."""
+def mra2(
+    data: ArrayLike,
+    wavelet: Wavelets,
+    level: int | None = None,
+    axes: Sequence[int] = (-2, -1),
+    transform: str = "swt2",
+    mode: ModesLike = "periodization",
+) -> list[Any]:
+    """Multiresolution analysis along two axes: ``[cA, (cH, cV, cD), …]``, each an array of the data's shape.
+
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    axes : pair of int, optional
+        The two axes to transform.
+    transform : {'swt2', 'dwt2'}, optional
+        Stationary or decimated transform.
+    mode : str or int, or sequence of them, optional
+        Extension of the data; stationary transforms take only ``periodization``.
+
+    Returns
+    -------
+    list
+        Parts of the data's shape, in the form of `wavedec2`.
+    """
     data = as_samples(data)
     wavelets = wavelets_per_axis(wavelet, axes)
     forward, inverse, both, ahead = _forms(transform, (swt2, iswt2), (wavedec2, waverec2), mode, wavelets)
@@ -67,13 +139,52 @@ def mra2(data, wavelet, level=None, axes=(-2, -1), transform="swt2", mode="perio
     return [alone(0, None, coeffs[0]), *details]
 
 
-def imra2(mra_coeffs):
-    """Inverse of `mra2`: the sum of its arrays."""
+def imra2(mra_coeffs: Sequence[Any]) -> Array:
+    """Inverse of `mra2`: the sum of its arrays.
+
+    Parameters
+    ----------
+    mra_coeffs : list
+        Arrays, as the forward function returns them.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     return _sum([mra_coeffs[0], *(part for level in mra_coeffs[1:] for part in level)])
 
 
-def mran(data, wavelet, level=None, axes=None, transform="swtn", mode="periodization"):
-    """Multiresolution analysis along several axes: ``[cA, {'ad': …}, …]``, each an array of the data's shape."""
+def mran(
+    data: ArrayLike,
+    wavelet: Wavelets,
+    level: int | None = None,
+    axes: int | Sequence[int] | None = None,
+    transform: str = "swtn",
+    mode: ModesLike = "periodization",
+) -> list[Any]:
+    """Multiresolution analysis along several axes: ``[cA, {'ad': …}, …]``, each an array of the data's shape.
+
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+    transform : {'swtn', 'dwtn'}, optional
+        Stationary or decimated transform.
+    mode : str or int, or sequence of them, optional
+        Extension of the data; stationary transforms take only ``periodization``.
+
+    Returns
+    -------
+    list
+        Parts of the data's shape, in the form of `wavedecn`.
+    """
     data = as_samples(data)
     axes = tuple(range(data.ndim) if axes is None else axes)
     wavelets = wavelets_per_axis(wavelet, axes)
@@ -93,8 +204,19 @@ def mran(data, wavelet, level=None, axes=None, transform="swtn", mode="periodiza
     return [alone(0, None, coeffs[0]), *details]
 
 
-def imran(mra_coeffs):
-    """Inverse of `mran`: the sum of its arrays."""
+def imran(mra_coeffs: Sequence[Any]) -> Array:
+    """Inverse of `mran`: the sum of its arrays.
+
+    Parameters
+    ----------
+    mra_coeffs : list
+        Arrays, as the forward function returns them.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     return _sum([mra_coeffs[0], *(part for level in mra_coeffs[1:] for part in level.values())])
 
 

@@ -2,9 +2,12 @@
 
 import itertools
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.exceptions import AxisError
+from numpy.typing import ArrayLike
 
 from ._dwt import (
     as_array,
@@ -20,6 +23,7 @@ from ._dwt import (
     modes_per_axis,
     wavelets_per_axis,
 )
+from ._types import Array, Format, ModeLike, ModesLike, WaveletLike, Wavelets
 from ._wavelet import Modes, Wavelet, as_wavelet
 
 
@@ -54,9 +58,31 @@ def _chosen(ndim, axes):
     return axes
 
 
-def wavedec(data, wavelet, mode="symmetric", level=None, axis=-1):
+def wavedec(
+    data: ArrayLike, wavelet: WaveletLike, mode: ModeLike = "symmetric", level: int | None = None, axis: int = -1
+) -> list[Array]:
     """Several levels of analysis along an axis: ``[cAn, cDn, …, cD1]``.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet
+        Wavelet.
+    mode : str or int, optional
+        Extension of the data at its ends, one of `Modes.modes`.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    axis : int, optional
+        Axis to transform.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        Coefficients ``[cAn, cDn, …, cD1]``.
+
+    Examples
+    --------
     >>> cA2, cD2, cD1 = wavedec([1, 2, 3, 4, 5, 6, 7, 8], "db1", level=2)
     >>> cA2.round(6).tolist()
     [5.0, 13.0]
@@ -77,9 +103,27 @@ def _sequence(coeffs):
     return coeffs[0], coeffs[1:]
 
 
-def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
+def waverec(coeffs: Sequence[Any], wavelet: WaveletLike, mode: ModeLike = "symmetric", axis: int = -1) -> Array:
     """Several levels of synthesis along an axis, from the result of `wavedec`. None means zeros.
 
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `wavedec` returns them. None means zeros.
+    wavelet : str or Wavelet
+        Wavelet.
+    mode : str or int, optional
+        Extension of the data at its ends, one of `Modes.modes`.
+    axis : int, optional
+        Axis to transform.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+
+    Examples
+    --------
     >>> waverec(wavedec([1, 2, 3, 4, 5, 6, 7, 8], "db2"), "db2").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     """
@@ -106,8 +150,33 @@ def _cut(a, shape, axes):
     return a[tuple(slice(n) for n in shape)]
 
 
-def wavedec2(data, wavelet, mode="symmetric", level=None, axes=(-2, -1)):
-    """Several levels of analysis along two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``."""
+def wavedec2(
+    data: ArrayLike,
+    wavelet: Wavelets,
+    mode: ModesLike = "symmetric",
+    level: int | None = None,
+    axes: Sequence[int] = (-2, -1),
+) -> list[Any]:
+    """Several levels of analysis along two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``.
+
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    axes : pair of int, optional
+        The two axes to transform.
+
+    Returns
+    -------
+    list
+        Coefficients ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``.
+    """
     a = as_array(data)
     if a.ndim < 2:
         raise ValueError(f"data must have at least two axes, not {a.ndim}")
@@ -123,9 +192,29 @@ def wavedec2(data, wavelet, mode="symmetric", level=None, axes=(-2, -1)):
     return [a, *reversed(details)]
 
 
-def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
+def waverec2(
+    coeffs: Sequence[Any], wavelet: Wavelets, mode: ModesLike = "symmetric", axes: Sequence[int] = (-2, -1)
+) -> Array:
     """Several levels of synthesis along two axes, from the result of `wavedec2`. None means zeros.
 
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `wavedec2` returns them. None means zeros.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    axes : pair of int, optional
+        The two axes to transform.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+
+    Examples
+    --------
     >>> coeffs = wavedec2(np.ones((4, 4)), "db1")
     >>> waverec2(coeffs, "db1").round(6).tolist()[0]
     [1.0, 1.0, 1.0, 1.0]
@@ -147,9 +236,35 @@ def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
     return a
 
 
-def wavedecn(data, wavelet, mode="symmetric", level=None, axes=None):
+def wavedecn(
+    data: ArrayLike,
+    wavelet: Wavelets,
+    mode: ModesLike = "symmetric",
+    level: int | None = None,
+    axes: int | Sequence[int] | None = None,
+) -> list[Any]:
     """Several levels of analysis along several axes: ``[cAn, {details of level n}, …, {details of level 1}]``.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+
+    Returns
+    -------
+    list
+        Approximation, and a dictionary of details for each level, coarsest first.
+
+    Examples
+    --------
     >>> [sorted(level) for level in wavedecn(np.ones((4, 4)), "haar")[1:]]
     [['ad', 'da', 'dd'], ['ad', 'da', 'dd']]
     """
@@ -164,9 +279,29 @@ def wavedecn(data, wavelet, mode="symmetric", level=None, axes=None):
     return [a, *reversed(details)]
 
 
-def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
+def waverecn(
+    coeffs: Sequence[Any], wavelet: Wavelets, mode: ModesLike = "symmetric", axes: int | Sequence[int] | None = None
+) -> Array:
     """Several levels of synthesis along several axes, from the result of `wavedecn`.
 
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `wavedecn` returns them.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+
+    Examples
+    --------
     >>> waverecn(wavedecn(np.ones((2, 4)), "db1"), "db1").round(6).tolist()
     [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
     """
@@ -205,9 +340,25 @@ def _complete(level):
     return {key: as_array(band) for key, band in level.items()}
 
 
-def dwtn_max_level(shape, wavelet, axes=None):
+def dwtn_max_level(shape: Sequence[int], wavelet: Wavelets, axes: int | Sequence[int] | None = None) -> int:
     """The largest sensible number of levels for data of that shape.
 
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of the data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+
+    Returns
+    -------
+    int
+        Number of levels.
+
+    Examples
+    --------
     >>> dwtn_max_level((64, 32), "db2")
     3
     """
@@ -216,9 +367,35 @@ def dwtn_max_level(shape, wavelet, axes=None):
     return min(max_level(shape[axis], w.dec_len) for axis, w in zip(axes, wavelets))
 
 
-def wavedecn_shapes(shape, wavelet, mode="symmetric", level=None, axes=None):
+def wavedecn_shapes(
+    shape: Sequence[int],
+    wavelet: Wavelets,
+    mode: ModesLike = "symmetric",
+    level: int | None = None,
+    axes: int | Sequence[int] | None = None,
+) -> list[Any]:
     """The shapes of the coefficients that `wavedecn` returns for data of that shape.
 
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of the data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+
+    Returns
+    -------
+    list
+        Shape of the approximation, and shapes of the details by key, coarsest first.
+
+    Examples
+    --------
     >>> wavedecn_shapes((64, 32), "db2", level=3, axes=(0,))
     [(10, 32), {'d': (10, 32)}, {'d': (18, 32)}, {'d': (33, 32)}]
     """
@@ -233,9 +410,21 @@ def wavedecn_shapes(shape, wavelet, mode="symmetric", level=None, axes=None):
     return [tuple(shape), *reversed(details)]
 
 
-def wavedecn_size(shapes):
+def wavedecn_size(shapes: Sequence[Any]) -> int:
     """Number of coefficients, from shapes or from coefficients.
 
+    Parameters
+    ----------
+    shapes : list
+        Shapes, as `wavedecn_shapes` returns them, or coefficients of `wavedecn`.
+
+    Returns
+    -------
+    int
+        Number of coefficients.
+
+    Examples
+    --------
     >>> wavedecn_size(wavedecn_shapes((64, 32), "db2", mode="periodization"))
     2048
     """
@@ -284,11 +473,29 @@ def _as_wavedecn(coeffs, axes):
     return made, axes
 
 
-def coeffs_to_array(coeffs, padding=0, axes=None):
+def coeffs_to_array(
+    coeffs: Sequence[Any], padding: float | None = 0, axes: Sequence[int] | None = None
+) -> tuple[Array, list[Any]]:
     """All coefficients in one array, in the Mallat layout, and the slices of each band.
 
     Gaps are filled with ``padding``; if that is None, gaps are an error.
 
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `wavedec`, `wavedec2` or `wavedecn` returns them.
+    padding : float or None, optional
+        Value of the gaps. None makes gaps an error.
+    axes : sequence of int, optional
+        Transformed axes, all by default.
+
+    Returns
+    -------
+    array : numpy.ndarray, slices : list
+        Coefficients, and slices of the bands.
+
+    Examples
+    --------
     >>> array, slices = coeffs_to_array(wavedec2(np.ones((8, 8)), "haar"))
     >>> array.shape, slices[1]["da"]
     ((8, 8), (slice(1, 2, None), slice(None, 1, None)))
@@ -335,8 +542,23 @@ def _formatted(details, output_format):
     raise ValueError(f"unknown format {output_format!r}; choose one of wavedec, wavedec2, wavedecn, swt, swt2, swtn")
 
 
-def array_to_coeffs(arr, coeff_slices, output_format="wavedecn"):
-    """Inverse of `coeffs_to_array`: views of the bands."""
+def array_to_coeffs(arr: ArrayLike, coeff_slices: Sequence[Any], output_format: Format = "wavedecn") -> list[Any]:
+    """Inverse of `coeffs_to_array`: views of the bands.
+
+    Parameters
+    ----------
+    arr : array_like
+        Array of coefficients.
+    coeff_slices : list
+        Slices of the bands.
+    output_format : {'wavedec', 'wavedec2', 'wavedecn', 'swt', 'swt2', 'swtn'}, optional
+        Function whose form the result has.
+
+    Returns
+    -------
+    list
+        Coefficients.
+    """
     arr = np.asarray(arr)
     if len(coeff_slices) == 0:
         raise ValueError("the list of slices is empty")
@@ -344,9 +566,23 @@ def array_to_coeffs(arr, coeff_slices, output_format="wavedecn"):
     return [arr[coeff_slices[0]], *(_formatted(level, output_format) for level in levels)]
 
 
-def ravel_coeffs(coeffs, axes=None):
+def ravel_coeffs(coeffs: Sequence[Any], axes: Sequence[int] | None = None) -> tuple[Array, list[Any], list[Any]]:
     """All coefficients in one line, with the slices and shapes of the bands.
 
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `wavedec`, `wavedec2` or `wavedecn` returns them.
+    axes : sequence of int, optional
+        Transformed axes, all by default.
+
+    Returns
+    -------
+    line : numpy.ndarray, slices, shapes : list
+        Coefficients, and slices and shapes of the bands.
+
+    Examples
+    --------
     >>> line, slices, shapes = ravel_coeffs(wavedec([1.0, 2, 3, 4], "haar"))
     >>> len(line), slices[1]
     (4, {'d': slice(1, 2, None)})
@@ -366,8 +602,27 @@ def ravel_coeffs(coeffs, axes=None):
     return np.concatenate(pieces).astype(low.dtype, copy=False), slices, shapes
 
 
-def unravel_coeffs(arr, coeff_slices, coeff_shapes, output_format="wavedecn"):
-    """Inverse of `ravel_coeffs`: views of the bands."""
+def unravel_coeffs(
+    arr: ArrayLike, coeff_slices: Sequence[Any], coeff_shapes: Sequence[Any], output_format: Format = "wavedecn"
+) -> list[Any]:
+    """Inverse of `ravel_coeffs`: views of the bands.
+
+    Parameters
+    ----------
+    arr : array_like
+        Array of coefficients.
+    coeff_slices : list
+        Slices of the bands.
+    coeff_shapes : list
+        Shapes of the bands.
+    output_format : {'wavedec', 'wavedec2', 'wavedecn', 'swt', 'swt2', 'swtn'}, optional
+        Function whose form the result has.
+
+    Returns
+    -------
+    list
+        Coefficients.
+    """
     arr = np.asarray(arr)
     if len(coeff_slices) == 0 or len(coeff_shapes) == 0:
         raise ValueError("the list of slices or of shapes is empty")
@@ -382,9 +637,30 @@ def unravel_coeffs(arr, coeff_slices, coeff_shapes, output_format="wavedecn"):
 
 
 class FswavedecnResult:
-    """Coefficients of a fully separable transform; ``result[(2, 1)]`` is the band with these levels per axis."""
+    """Coefficients of a fully separable transform; ``result[(2, 1)]`` is the band with these levels per axis.
 
-    def __init__(self, coeffs, coeff_slices, wavelets, mode_enums, axes):
+    Parameters
+    ----------
+    coeffs : numpy.ndarray
+        All coefficients.
+    coeff_slices : list
+        Slices of the levels along each transformed axis.
+    wavelets : list of Wavelet
+        Wavelets of the transformed axes.
+    mode_enums : list of Modes
+        Modes of the transformed axes.
+    axes : sequence of int
+        Transformed axes.
+    """
+
+    def __init__(
+        self,
+        coeffs: Array,
+        coeff_slices: list[list[slice]],
+        wavelets: list[Any],
+        mode_enums: list[Any],
+        axes: Sequence[int],
+    ) -> None:
         if not all(isinstance(w, Wavelet) for w in wavelets):
             raise ValueError("wavelets must be of the type lifting.Wavelet")
         if not all(isinstance(m, int) for m in mode_enums):
@@ -396,53 +672,53 @@ class FswavedecnResult:
         self._axes = axes
 
     @property
-    def coeffs(self):
+    def coeffs(self) -> Array:
         """All coefficients in one array."""
         return self._coeffs
 
     @coeffs.setter
-    def coeffs(self, coeffs):
+    def coeffs(self, coeffs: Array) -> None:
         if coeffs.shape != self._coeffs.shape:
             raise ValueError(f"coefficients must have shape {self._coeffs.shape}, not {coeffs.shape}")
         self._coeffs = coeffs
 
     @property
-    def coeff_slices(self):
+    def coeff_slices(self) -> list[list[slice]]:
         """Slices of the levels along each transformed axis, the approximation first."""
         return self._slices
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """Number of axes."""
         return self._coeffs.ndim
 
     @property
-    def ndim_transform(self):
+    def ndim_transform(self) -> int:
         """Number of transformed axes."""
         return len(self._axes)
 
     @property
-    def axes(self):
+    def axes(self) -> Sequence[int]:
         """The transformed axes."""
         return self._axes
 
     @property
-    def levels(self):
+    def levels(self) -> list[int]:
         """Number of levels along each transformed axis."""
         return [len(slices) - 1 for slices in self._slices]
 
     @property
-    def wavelets(self):
+    def wavelets(self) -> list[Wavelet]:
         """Wavelets of the transformed axes."""
         return self._wavelets
 
     @property
-    def wavelet_names(self):
+    def wavelet_names(self) -> list[str]:
         """Names of the wavelets of the transformed axes."""
         return [w.name for w in self._wavelets]
 
     @property
-    def modes(self):
+    def modes(self) -> list[str]:
         """Names of the modes of the transformed axes."""
         return [Modes(m).name for m in self._modes]
 
@@ -458,10 +734,10 @@ class FswavedecnResult:
             index[axis] = slices[int(level)]
         return tuple(index)
 
-    def __getitem__(self, levels):
+    def __getitem__(self, levels: Sequence[int]) -> Array:
         return self._coeffs[self._index(levels)]
 
-    def __setitem__(self, levels, band):
+    def __setitem__(self, levels: Sequence[int], band: Array) -> None:
         index = self._index(levels)
         current = self._coeffs[index]
         if current.shape != band.shape:
@@ -471,22 +747,48 @@ class FswavedecnResult:
         self._coeffs[index] = band
 
     @property
-    def approx(self):
+    def approx(self) -> Array:
         """The approximation, the band of level 0 along each axis."""
         return self[(0,) * len(self._axes)]
 
     @approx.setter
-    def approx(self, band):
+    def approx(self, band: Array) -> None:
         self[(0,) * len(self._axes)] = band
 
-    def detail_keys(self):
+    def detail_keys(self) -> list[tuple[int, ...]]:
         """Keys of all detail bands: tuples of levels."""
         return [key for key in itertools.product(*(range(n + 1) for n in self.levels)) if any(key)]
 
 
-def fswavedecn(data, wavelet, mode="symmetric", levels=None, axes=None):
+def fswavedecn(
+    data: ArrayLike,
+    wavelet: Wavelets,
+    mode: ModesLike = "symmetric",
+    levels: int | Sequence[int | None] | None = None,
+    axes: int | Sequence[int] | None = None,
+) -> FswavedecnResult:
     """Fully separable (hyperbolic) transform: all levels along one axis, then all along the next.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    levels : int, or sequence of int, optional
+        Number of levels, or one for each axis; by default the largest useful ones.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+
+    Returns
+    -------
+    FswavedecnResult
+        Coefficients.
+
+    Examples
+    --------
     >>> result = fswavedecn(np.ones((8, 8)), "haar", levels=(2, 3))
     >>> result.approx.round(6).tolist(), fswaverecn(result).shape
     ([[5.656854], [5.656854]], (8, 8))
@@ -515,8 +817,19 @@ def _check_separable(array, axes):
             raise AxisError(f"axis {axis} is out of range for data with {array.ndim} dimensions")
 
 
-def fswaverecn(fswavedecn_result):
-    """Inverse of `fswavedecn`."""
+def fswaverecn(fswavedecn_result: FswavedecnResult) -> Array:
+    """Inverse of `fswavedecn`.
+
+    Parameters
+    ----------
+    fswavedecn_result : FswavedecnResult
+        Coefficients.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     result = fswavedecn_result
     array = result.coeffs
     _check_separable(array, result.axes)

@@ -107,12 +107,34 @@ class WaveletOperator:
         return f"<{kind} of {self._data} by {names}: {self.shape[0]}×{self.shape[1]}, {self.dtype}>"
 
     def matvec(self, x: ArrayLike) -> NDArray:
-        """The operator times a vector of ``shape[1]`` numbers."""
+        """The operator times a vector.
+
+        Parameters
+        ----------
+        x : array_like
+            Vector of ``shape[1]`` numbers.
+
+        Returns
+        -------
+        numpy.ndarray
+            Vector of ``shape[0]`` numbers.
+        """
         x = self._vector(x, self.shape[1])
         return self._synthesise(x) if self._synthesis else self._analyse(x)
 
     def rmatvec(self, y: ArrayLike) -> NDArray:
-        """The adjoint, the conjugate transpose, times a vector of ``shape[0]`` numbers."""
+        """The adjoint, the conjugate transpose, times a vector.
+
+        Parameters
+        ----------
+        y : array_like
+            Vector of ``shape[0]`` numbers.
+
+        Returns
+        -------
+        numpy.ndarray
+            Vector of ``shape[1]`` numbers.
+        """
         y = self._vector(y, self.shape[0])
         return self._synthesise_adjoint(y) if self._synthesis else self._analyse_adjoint(y)
 
@@ -120,7 +142,18 @@ class WaveletOperator:
     _matvec, _rmatvec = matvec, rmatvec
 
     def coefficients(self, vector: ArrayLike) -> list:
-        """Views of the bands in a vector of coefficients, in the form of `wavedecn`."""
+        """Views of the bands in a vector of coefficients, in the form of `wavedecn`.
+
+        Parameters
+        ----------
+        vector : array_like
+            Vector of coefficients.
+
+        Returns
+        -------
+        list
+            Bands.
+        """
         vector = np.asarray(vector)
         if vector.shape != (self._size,):
             raise LiftingError(f"a vector of shape {vector.shape} does not fit {self._size} coefficients")

@@ -1,10 +1,14 @@
 """Wavelet packets: trees that also decompose details."""
 
 import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._dwt import as_samples, dwt_max_level, dwtn, idwtn
+from ._types import ModeLike, ModesLike, WaveletLike, Wavelets
 from ._wavelet import as_wavelet
 
 
@@ -20,27 +24,37 @@ class BaseNode:
     """A node of a packet tree: its data and its child nodes, which are made on demand.
 
     ``node[path]`` is the node at a path, ``del node[path]`` removes it, and ``node[path] = data`` sets its data.
+
+    Parameters
+    ----------
+    parent : BaseNode or None
+        Parent; None for the root.
+    data : array_like or None
+        Data.
+    node_name : str
+        Last step of the path.
     """
 
     #: Names of the child nodes.
-    PARTS = ()
+    PARTS: tuple[str, ...] = ()
     #: Number of letters in a step of a path.
     PART_LEN = 1
 
-    def __init__(self, parent, data, node_name):
+    def __init__(self, parent: "BaseNode | None", data: ArrayLike | None, node_name: str) -> None:
         self._nodes = {}
         self.parent = parent
-        self.data = data
+        self.data: Any = data
         self._data_shape = None if data is None else np.shape(data)
         if parent is None:
             self.wavelet = self.mode = self.axes = self._maxlevel = None
-            self.path, self.level = "", 0
+            self.path: str = ""
+            self.level: int = 0
         else:
             self.wavelet, self.mode, self.axes = parent.wavelet, parent.mode, parent.axes
             self._maxlevel = parent.maxlevel
             self.path, self.level = parent.path + node_name, parent.level + 1
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # Children are attributes, None until they are made.
         if name in type(self).PARTS:
             return self.__dict__.get("_nodes", {}).get(name)
@@ -59,27 +73,27 @@ class BaseNode:
             raise ValueError(f"child nodes must be named {', '.join(self.PARTS)}, not {part!r}")
 
     @property
-    def node_name(self):
+    def node_name(self) -> str:
         """The last step of the path."""
         return self.path[len(self.path) - self.PART_LEN :] if self.path else ""
 
     @property
-    def path_tuple(self):
+    def path_tuple(self) -> tuple[str, ...]:
         """The path as a tuple of steps."""
         return tuple(self.path[i : i + self.PART_LEN] for i in range(0, len(self.path), self.PART_LEN))
 
     @property
-    def is_empty(self):
+    def is_empty(self) -> bool:
         """Whether the node has no data."""
         return self.data is None
 
     @property
-    def has_any_subnode(self):
+    def has_any_subnode(self) -> bool:
         """Whether the node has children."""
         return bool(self._nodes)
 
     @property
-    def maxlevel(self):
+    def maxlevel(self) -> Any:
         """The largest level of the tree."""
         if self._maxlevel is None:
             self._maxlevel = self._find_maxlevel(up=True)
@@ -99,7 +113,7 @@ class BaseNode:
     def _axes(self):
         return (self.axes,) if np.isscalar(self.axes) else self.axes
 
-    def decompose(self):
+    def decompose(self) -> tuple[Any, ...]:
         """Makes the children by one level of analysis and returns them."""
         if self.maxlevel is not None and self.level >= self.maxlevel:
             raise ValueError(f"node {self.path!r} cannot be decomposed: it is at the last level, {self.maxlevel}")
@@ -110,8 +124,19 @@ class BaseNode:
             self._nodes[part] = self._new(part, bands.get(key))
         return tuple(self._nodes[part] for part in self.PARTS)
 
-    def reconstruct(self, update=False):
-        """The node's data, by synthesis from its children if it has any; ``update`` also stores the result."""
+    def reconstruct(self, update: bool = False) -> Any:
+        """The node's data, by synthesis from its children if it has any; ``update`` also stores the result.
+
+        Parameters
+        ----------
+        update : bool, optional
+            Whether the node also stores the result.
+
+        Returns
+        -------
+        numpy.ndarray
+            Data.
+        """
         if not self.has_any_subnode:
             return self.data
         bands = {key: self._nodes[part].reconstruct() for part, key in self._keys().items() if part in self._nodes}
@@ -125,8 +150,21 @@ class BaseNode:
             self.data = data
         return data
 
-    def get_subnode(self, part, decompose=True):
-        """The child of that name; None if it has not been made and ``decompose`` is false."""
+    def get_subnode(self, part: str, decompose: bool = True) -> Any:
+        """The child of that name; None if it has not been made and ``decompose`` is false.
+
+        Parameters
+        ----------
+        part : str
+            Name of the child.
+        decompose : bool, optional
+            Whether missing nodes are made.
+
+        Returns
+        -------
+        BaseNode or None
+            The child.
+        """
         self._check(part)
         if part not in self._nodes and decompose and not self.is_empty:
             self.decompose()
@@ -139,7 +177,7 @@ class BaseNode:
             raise TypeError(f"a path must be a string or a tuple of strings, not {path!r}")
         return path[: self.PART_LEN], path[self.PART_LEN :]
 
-    def __getitem__(self, path):
+    def __getitem__(self, path: str | tuple[str, ...]) -> Any:
         part, rest = self._split(path)
         if not part:
             return self
@@ -150,7 +188,7 @@ class BaseNode:
             raise TypeError(f"node {self.path + part!r} is missing: it was removed, or its parent has no data")
         return node[rest]
 
-    def __setitem__(self, path, data):
+    def __setitem__(self, path: str | tuple[str, ...], data: Any) -> None:
         part, rest = self._split(path)
         if part:
             if self.maxlevel is not None and len(self.path + part + rest) > self.maxlevel * self.PART_LEN:
@@ -162,14 +200,25 @@ class BaseNode:
             return
         self.data = as_samples(data.data if isinstance(data, BaseNode) else data)
 
-    def __delitem__(self, path):
+    def __delitem__(self, path: str | tuple[str, ...]) -> None:
         node = self[path]
         parent, node.parent = node.parent, None
         if parent is not None and node.node_name:
             del parent._nodes[node.node_name]
 
-    def get_leaf_nodes(self, decompose=False):
-        """Nodes without children, from left to right; with ``decompose``, all nodes of the last level."""
+    def get_leaf_nodes(self, decompose: bool = False) -> list[Any]:
+        """Nodes without children, from left to right; with ``decompose``, all nodes of the last level.
+
+        Parameters
+        ----------
+        decompose : bool, optional
+            Whether missing nodes are made.
+
+        Returns
+        -------
+        list of BaseNode
+            Nodes.
+        """
         leaves = []
 
         def collect(node):
@@ -187,14 +236,50 @@ class BaseNode:
             nodes = (self.get_subnode(part, decompose) for part in self.PARTS)
             yield from (node for node in nodes if node is not None)
 
-    def walk(self, func, args=(), kwargs=None, decompose=True):
-        """Calls ``func(node, *args, **kwargs)`` for every node, parents first; descends only where it returns True."""
+    def walk(
+        self,
+        func: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        decompose: bool = True,
+    ) -> None:
+        """Calls ``func(node, *args, **kwargs)`` for every node, parents first; descends only where it returns True.
+
+        Parameters
+        ----------
+        func : callable
+            Function of a node and of the further arguments.
+        args : sequence, optional
+            Further arguments.
+        kwargs : dict, optional
+            Further keyword arguments.
+        decompose : bool, optional
+            Whether missing nodes are made.
+        """
         if func(self, *args, **(kwargs or {})):
             for node in self._below(decompose):
                 node.walk(func, args, kwargs, decompose)
 
-    def walk_depth(self, func, args=(), kwargs=None, decompose=True):
-        """Calls ``func(node, *args, **kwargs)`` for every node, children first."""
+    def walk_depth(
+        self,
+        func: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        decompose: bool = True,
+    ) -> None:
+        """Calls ``func(node, *args, **kwargs)`` for every node, children first.
+
+        Parameters
+        ----------
+        func : callable
+            Function of a node and of the further arguments.
+        args : sequence, optional
+            Further arguments.
+        kwargs : dict, optional
+            Further keyword arguments.
+        decompose : bool, optional
+            Whether missing nodes are made.
+        """
         for node in self._below(decompose):
             node.walk_depth(func, args, kwargs, decompose)
         func(self, *args, **(kwargs or {}))
@@ -226,16 +311,43 @@ class Node2D(BaseNode):
     def _new(self, part, data):
         return Node2D(self, data, part)
 
-    def expand_2d_path(self, path):
-        """The path split into row and column frequencies: ``l`` or ``h`` for each step."""
+    def expand_2d_path(self, path: str) -> tuple[str, ...]:
+        """The path split into row and column frequencies: ``l`` or ``h`` for each step.
+
+        Parameters
+        ----------
+        path : str
+            Path.
+
+        Returns
+        -------
+        tuple of str
+            Rows and columns.
+        """
         letters = {"a": "ll", "h": "hl", "v": "lh", "d": "hh"}
         return tuple("".join(letters[step][i] for step in path) for i in (0, 1))
 
 
 class NodeND(BaseNode):
-    """A node along several axes; a child's name has a letter ``a`` or ``d`` per axis."""
+    """A node along several axes; a child's name has a letter ``a`` or ``d`` per axis.
 
-    def __init__(self, parent, data, node_name, ndim, ndim_transform):
+    Parameters
+    ----------
+    parent : BaseNode or None
+        Parent; None for the root.
+    data : array_like or None
+        Data.
+    node_name : str
+        Last step of the path.
+    ndim : int
+        Number of axes.
+    ndim_transform : int
+        Number of transformed axes.
+    """
+
+    def __init__(
+        self, parent: "BaseNode | None", data: ArrayLike | None, node_name: str, ndim: int, ndim_transform: int
+    ) -> None:
         self.ndim = ndim
         self.ndim_transform = ndim_transform
         self.PART_LEN = ndim_transform
@@ -262,8 +374,19 @@ class _Tree:
                 maxlevel = dwt_max_level(min(shape[axis] for axis in self._axes()), self.wavelet)
         self._maxlevel = maxlevel
 
-    def reconstruct(self, update=True):
-        """The data, by synthesis from the tree if it has nodes; ``update`` also stores the result."""
+    def reconstruct(self, update: bool = True) -> Any:
+        """The data, by synthesis from the tree if it has nodes.
+
+        Parameters
+        ----------
+        update : bool, optional
+            Whether the tree also stores the result.
+
+        Returns
+        -------
+        numpy.ndarray
+            Data.
+        """
         data = super().reconstruct(False)
         if self.has_any_subnode:
             if self.data_size is not None and data.shape != self.data_size:
@@ -298,12 +421,34 @@ def _order(order):
 class WaveletPacket(_Tree, Node):
     """Wavelet packets of data along an axis.
 
+    Parameters
+    ----------
+    data : array_like or None
+        Data, or None for an empty tree.
+    wavelet : str or Wavelet
+        Wavelet.
+    mode : str or int, optional
+        Extension of the data at its ends, one of `Modes.modes`.
+    maxlevel : int, optional
+        Largest level, by default the largest useful one.
+    axis : int, optional
+        Axis to transform.
+
+    Examples
+    --------
     >>> packets = WaveletPacket([1, 2, 3, 4, 5, 6, 7, 8], "db1")
     >>> packets["aa"].data.round(6).tolist(), [node.path for node in packets.get_level(2, "freq")]
     ([5.0, 13.0], ['aa', 'ad', 'dd', 'da'])
     """
 
-    def __init__(self, data, wavelet, mode="symmetric", maxlevel=None, axis=-1):
+    def __init__(
+        self,
+        data: ArrayLike | None,
+        wavelet: WaveletLike,
+        mode: ModeLike = "symmetric",
+        maxlevel: int | None = None,
+        axis: int = -1,
+    ) -> None:
         super().__init__(None, data, "")
         if data is not None:
             ndim = np.ndim(data)
@@ -315,8 +460,23 @@ class WaveletPacket(_Tree, Node):
     def _axes(self):
         return (self.axes,)
 
-    def get_level(self, level, order="natural", decompose=True):
-        """Nodes of a level, in the order of paths or of frequencies; ``decompose`` makes missing ones."""
+    def get_level(self, level: int, order: Literal['natural', 'freq'] = "natural", decompose: bool = True) -> list[Any]:
+        """Nodes of a level, in the order of paths or of frequencies; ``decompose`` makes missing ones.
+
+        Parameters
+        ----------
+        level : int
+            Level; 0 is the root.
+        order : {'natural', 'freq'}, optional
+            Order of paths, or of frequencies.
+        decompose : bool, optional
+            Whether missing nodes are made.
+
+        Returns
+        -------
+        list
+            Nodes.
+        """
         order = _order(order)
         nodes = self._collect(level, decompose)
         if order == "natural":
@@ -326,9 +486,30 @@ class WaveletPacket(_Tree, Node):
 
 
 class WaveletPacket2D(_Tree, Node2D):
-    """Wavelet packets of data along two axes."""
+    """Wavelet packets of data along two axes.
 
-    def __init__(self, data, wavelet, mode="smooth", maxlevel=None, axes=(-2, -1)):
+    Parameters
+    ----------
+    data : array_like or None
+        Data, or None for an empty tree.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    maxlevel : int, optional
+        Largest level, by default the largest useful one.
+    axes : pair of int, optional
+        The two axes to transform.
+    """
+
+    def __init__(
+        self,
+        data: ArrayLike | None,
+        wavelet: Wavelets,
+        mode: ModesLike = "smooth",
+        maxlevel: int | None = None,
+        axes: Sequence[int] = (-2, -1),
+    ) -> None:
         super().__init__(None, data, "")
         axes = tuple(axes)
         if len(axes) != 2 or len(set(axes)) != 2:
@@ -337,8 +518,23 @@ class WaveletPacket2D(_Tree, Node2D):
             raise ValueError(f"data must have at least two axes, not {np.ndim(data)}")
         self._begin(data, wavelet, mode, maxlevel, axes)
 
-    def get_level(self, level, order="natural", decompose=True):
-        """Nodes of a level: a list in the order of paths, or a list of rows in the order of frequencies."""
+    def get_level(self, level: int, order: Literal['natural', 'freq'] = "natural", decompose: bool = True) -> list[Any]:
+        """Nodes of a level: a list in the order of paths, or a list of rows in the order of frequencies.
+
+        Parameters
+        ----------
+        level : int
+            Level; 0 is the root.
+        order : {'natural', 'freq'}, optional
+            Order of paths, or of frequencies.
+        decompose : bool, optional
+            Whether missing nodes are made.
+
+        Returns
+        -------
+        list
+            Nodes.
+        """
         order = _order(order)
         nodes = self._collect(level, decompose)
         if order == "natural":
@@ -350,9 +546,30 @@ class WaveletPacket2D(_Tree, Node2D):
 
 
 class WaveletPacketND(_Tree, NodeND):
-    """Wavelet packets of data along several axes."""
+    """Wavelet packets of data along several axes.
 
-    def __init__(self, data, wavelet, mode="smooth", maxlevel=None, axes=None):
+    Parameters
+    ----------
+    data : array_like or None
+        Data, or None for an empty tree.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    mode : str or int, or sequence of them, optional
+        Extension of the data at its ends, one of `Modes.modes`, or one for each axis.
+    maxlevel : int, optional
+        Largest level, by default the largest useful one.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+    """
+
+    def __init__(
+        self,
+        data: ArrayLike | None,
+        wavelet: Wavelets,
+        mode: ModesLike = "smooth",
+        maxlevel: int | None = None,
+        axes: int | Sequence[int] | None = None,
+    ) -> None:
         if data is None and axes is None:
             raise ValueError("data and axes are both None: give at least one of them")
         if data is not None and np.ndim(data) == 0:
@@ -365,6 +582,19 @@ class WaveletPacketND(_Tree, NodeND):
         super().__init__(None, data, "", len(axes) if data is None else np.ndim(data), len(axes))
         self._begin(data, wavelet, mode, maxlevel, axes)
 
-    def get_level(self, level, decompose=True):
-        """Nodes of a level, in the order of paths; ``decompose`` makes missing ones."""
+    def get_level(self, level: int, decompose: bool = True) -> list[Any]:
+        """Nodes of a level, in the order of paths; ``decompose`` makes missing ones.
+
+        Parameters
+        ----------
+        level : int
+            Level; 0 is the root.
+        decompose : bool, optional
+            Whether missing nodes are made.
+
+        Returns
+        -------
+        list
+            Nodes.
+        """
         return self._collect(level, decompose)

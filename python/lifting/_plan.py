@@ -2,13 +2,17 @@
 
 import contextlib
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _arrays, _lifting
 from ._cache import cached
 from ._lifting import LiftingError
+from ._types import WaveletLike
 from ._wavelet import as_wavelet
 
 _DTYPES = {"float16": "f16", "float32": "f32", "float64": "f64", "int16": "i16", "int32": "i32", "int64": "i64"}
@@ -47,17 +51,17 @@ class Subband:
     """Name in codecs: ``LL3``, ``HL1`` (horizontally high); a letter for each transformed axis, innermost first."""
     level: int
     """Level; 1 is the finest."""
-    high: tuple
+    high: tuple[bool, ...]
     """Whether the band is high, for each axis."""
-    offset: tuple
+    offset: tuple[int, ...]
     """Index of the first sample, for each axis."""
-    shape: tuple
+    shape: tuple[int, ...]
     """Number of samples, for each axis."""
-    step: tuple
+    step: tuple[int, ...]
     """Distance between samples, for each axis."""
 
     @property
-    def index(self):
+    def index(self) -> tuple[slice, ...]:
         """Index of the sub-band: ``coefficients[band.index]`` is a view."""
         along = zip(self.offset, self.shape, self.step)
         return tuple(slice(o, o + (n - 1) * s + 1 if n else o, s) for o, n, s in along)
@@ -67,33 +71,65 @@ class Subband:
 class Tile:
     """An independent tile."""
 
-    offset: tuple
+    offset: tuple[int, ...]
     """Index of the first sample in data and coefficients, for each axis."""
-    shape: tuple
+    shape: tuple[int, ...]
     """Number of samples, for each axis."""
-    subbands: dict
+    subbands: dict[str, Subband]
     """Sub-bands by name, coarsest first, with their positions in the coefficients."""
 
 
 class Plan:
     """A multi-level transform for arrays of one shape and sample type.
 
-    ``wavelet`` is a name or a `lifting.Wavelet`. ``levels`` is one number, or one for each axis. ``axes`` are the
-    transformed axes, all by default; the others are batch.
+    Arrays are those of NumPy, PyTorch, CuPy or JAX, or any object with the buffer protocol or DLPack. Strided views are
+    read and written in place; unaligned arrays are copied. Methods return new arrays of the input's kind (NumPy's for
+    other objects), or write to ``out``, which may be the input of `forward` and `inverse`. Execution releases the GIL.
 
-    ``dtype`` is float16, bfloat16 (of ml_dtypes), float32, float64, complex64 or complex128 for real wavelets, and
-    int16, int32 or int64 for integer wavelets, which are lossless. Real and imaginary parts are transformed separately.
+    Plans with ``device="cuda"`` take contiguous arrays of PyTorch and CuPy on that GPU, and arrays in host memory. Work
+    on GPU arrays is queued on the library's current stream, or on ``stream``, without waiting.
 
-    ``tile`` splits the data into independent tiles, each with its own borders. It is a length for all transformed axes,
-    or one for each axis: a multiple of 2^levels, or the axis's length.
+    Parameters
+    ----------
+    shape : int, or sequence of int
+        Shape of the data.
+    wavelet : str or Wavelet
+        Wavelet.
+    levels : int, or sequence of int, optional
+        Number of levels, or one for each axis.
+    dtype : dtype, optional
+        float16, bfloat16 (of ml_dtypes), float32 (default), float64, complex64 or complex128 for real wavelets.
+        int16, int32 (default) or int64 for integer wavelets, which are lossless. Real and imaginary parts are
+        transformed separately.
+    boundary : str, optional
+        Border rule: ``whole-symmetric``, ``half-symmetric``, ``periodic``, ``edge`` or ``zero``; by default the
+        wavelet's own.
+    device : str, optional
+        ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which runs GPU kernels slowly on the CPU.
+        All devices compute the same bits.
+    axes : sequence of int, optional
+        Transformed axes, all by default. The others are batch.
+    axis_order : sequence of int, optional
+        Order of the axes within a level, by default innermost first.
+    origins : sequence of int, optional
+        Position of the first sample, for each axis.
+    profile : str, optional
+        Format whose conventions the transform has, one of `Wavelet.profiles`.
+    layout : str, optional
+        Places of the coefficients: ``mallat`` or ``interleaved``.
+    pad : bool, optional
+        Whether the coefficients of odd lengths are padded.
+    tile : int, or sequence of int, optional
+        Length of independent tiles, each with its own borders: for all transformed axes or for each axis, a
+        multiple of ``2**levels`` or the axis's length.
+    threads : int, optional
+        Number of threads, all by default.
+    ill_conditioned : bool, optional
+        Whether a border rule may multiply errors (`condition`) by more than 10⁴, which is otherwise an error.
+        Above 100 it is a warning.
 
-    ``boundary`` is ``whole-symmetric``, ``half-symmetric``, ``periodic``, ``edge`` or ``zero``; the default is the
-    wavelet's own rule.
-    ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which runs GPU kernels slowly on the CPU.
-    All devices compute the same bits.
-    A border rule that makes the transform ill-conditioned (`condition`) is a warning above 100, and an error above
-    10⁴ unless ``ill_conditioned=True``.
-
+    Examples
+    --------
     >>> import numpy
     >>> plan = Plan((5, 7), "cdf97", levels=2)
     >>> image = numpy.random.default_rng(1).normal(size=(5, 7)).astype("float32")
@@ -104,34 +140,27 @@ class Plan:
     True
     >>> plan.inverse_to(1, coefficients).shape
     (3, 4)
-
-    Arrays are those of NumPy, PyTorch, CuPy or JAX, or any object with the buffer protocol or DLPack. Strided views are
-    read and written in place; unaligned arrays are copied. Methods return new arrays of the input's kind (NumPy's for
-    other objects), or write to ``out``, which may be the input of `forward` and `inverse`. Execution releases the GIL.
-
-    Plans with ``device="cuda"`` take contiguous arrays of PyTorch and CuPy on that GPU, and arrays in host memory. Work
-    on GPU arrays is queued on the library's current stream, or on ``stream``, without waiting.
     """
 
     def __init__(
         self,
-        shape,
-        wavelet,
-        levels=1,
-        dtype=None,
-        boundary=None,
-        device="cpu",
+        shape: int | Sequence[int],
+        wavelet: WaveletLike,
+        levels: int | Sequence[int] = 1,
+        dtype: DTypeLike | None = None,
+        boundary: str | None = None,
+        device: str = "cpu",
         *,
-        axes=None,
-        axis_order=None,
-        origins=None,
-        profile=None,
-        layout="mallat",
-        pad=False,
-        tile=None,
-        threads=None,
-        ill_conditioned=False,
-    ):
+        axes: Sequence[int] | None = None,
+        axis_order: Sequence[int] | None = None,
+        origins: Sequence[int] | None = None,
+        profile: str | None = None,
+        layout: str = "mallat",
+        pad: bool = False,
+        tile: int | Sequence[int] | None = None,
+        threads: int | None = None,
+        ill_conditioned: bool | str = False,
+    ) -> None:
         self.wavelet = as_wavelet(wavelet)
         if not isinstance(shape, (int, np.integer)):
             shape = tuple(shape)
@@ -192,36 +221,36 @@ class Plan:
             device=device,
             threads=threads,
         )
-        self.shape = self._outer(self._native.shape, True)
-        self.coefficient_shape = self._outer(self._native.coefficient_shape, True)
-        self.levels = tuple(levels)
+        self.shape: tuple[int, ...] = self._outer(self._native.shape, True)
+        self.coefficient_shape: tuple[int, ...] = self._outer(self._native.coefficient_shape, True)
+        self.levels: tuple[int, ...] = tuple(levels)
         self._check_condition(ill_conditioned, origins)
 
     def __reduce__(self):
         return _remade, (self._made,)
 
     @property
-    def boundary(self):
+    def boundary(self) -> str:
         """The border rule."""
         return self._native.boundary
 
     @property
-    def device(self):
+    def device(self) -> str:
         """Name of the device."""
         return self._native.device
 
     @property
-    def recipe(self):
+    def recipe(self) -> str:
         """The plan's decisions and their reasons, as text."""
         return self._native.recipe()
 
     @property
-    def subbands(self):
+    def subbands(self) -> dict[str, Subband]:
         """All sub-bands by name, coarsest first; for a tiled plan, those of the first tile."""
         return self._bands(self._native.subbands())
 
     @property
-    def tiles(self):
+    def tiles(self) -> list[Tile]:
         """The tiles, grouped by shape, full ones first; an untiled plan has a single one."""
         outer = self._outer
         tiles = self._native.tiles()
@@ -235,46 +264,158 @@ class Plan:
         )
         return {band.name: band for band in bands}
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Subband:
         bands = self.subbands
         if name not in bands:
             raise KeyError(f"unknown sub-band {name!r}; choose one of {', '.join(bands)}")
         return bands[name]
 
-    def band(self, coefficients, name):
-        """A view of a sub-band of this plan's coefficients."""
+    def band(self, coefficients: Any, name: str) -> Any:
+        """A view of a sub-band of this plan's coefficients.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+        name : str
+            Name of the sub-band, such as ``HL1``.
+
+        Returns
+        -------
+        array
+            View.
+        """
         if tuple(coefficients.shape) != self.coefficient_shape:
             expected, got = self.coefficient_shape, tuple(coefficients.shape)
             raise LiftingError(f"the coefficients must have shape {expected}, but the array has {got}")
         return coefficients[self[name].index]
 
-    def bands(self, coefficients):
-        """Views of all sub-bands of this plan's coefficients by name, coarsest first."""
+    def bands(self, coefficients: Any) -> dict[str, Any]:
+        """Views of all sub-bands of this plan's coefficients by name, coarsest first.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+
+        Returns
+        -------
+        dict
+            Views by name.
+        """
         return {name: self.band(coefficients, name) for name in self.subbands}
 
-    def level_shape(self, level):
-        """Shape of the low band after ``level`` levels."""
+    def level_shape(self, level: int) -> tuple[int, ...]:
+        """Shape of the low band after ``level`` levels.
+
+        Parameters
+        ----------
+        level : int
+            Level, at least 0 for `inverse_to`; 1 is the finest.
+
+        Returns
+        -------
+        tuple of int
+            Shape.
+        """
         return self._outer(self._native.level_shape(level), True)
 
-    def forward(self, data, out=None, *, stream=None):
-        """Analysis: the coefficients of data."""
+    def forward(self, data: Any, out: Any = None, *, stream: Any = None) -> Any:
+        """Analysis: the coefficients of data.
+
+        Parameters
+        ----------
+        data : array
+            Array of the plan's shape.
+        out : array, optional
+            Array for the result, by default a new one.
+        stream : stream, optional
+            Stream of a GPU, by default the current one of the library.
+
+        Returns
+        -------
+        array
+            Result, of the input's library.
+        """
         return self._run("forward", data, out, self.coefficient_shape, 0, stream)
 
-    def inverse(self, coefficients, out=None, *, stream=None):
-        """Synthesis: the data of coefficients."""
+    def inverse(self, coefficients: Any, out: Any = None, *, stream: Any = None) -> Any:
+        """Synthesis: the data of coefficients.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+        out : array, optional
+            Array for the result, by default a new one.
+        stream : stream, optional
+            Stream of a GPU, by default the current one of the library.
+
+        Returns
+        -------
+        array
+            Result, of the input's library.
+        """
         return self._run("inverse", coefficients, out, self.shape, 0, stream)
 
-    def inverse_to(self, level, coefficients, out=None, *, stream=None):
-        """Synthesis that stops at a level: data at reduced resolution, of shape `level_shape`."""
+    def inverse_to(self, level: int, coefficients: Any, out: Any = None, *, stream: Any = None) -> Any:
+        """Synthesis that stops at a level: data at reduced resolution, of shape `level_shape`.
+
+        Parameters
+        ----------
+        level : int
+            Level, at least 0 for `inverse_to`; 1 is the finest.
+        coefficients : array
+            Coefficients of this plan.
+        out : array, optional
+            Array for the result, by default a new one.
+        stream : stream, optional
+            Stream of a GPU, by default the current one of the library.
+
+        Returns
+        -------
+        array
+            Result, of the input's library.
+        """
         shape = self.shape if level == 0 else self.level_shape(level)
         return self._run("inverse", coefficients, out, shape, level, stream)
 
-    def adjoint(self, coefficients, out=None, *, stream=None):
-        """The adjoint (transpose) of `forward`: maps a gradient from coefficients to data; real wavelets only."""
+    def adjoint(self, coefficients: Any, out: Any = None, *, stream: Any = None) -> Any:
+        """The adjoint (transpose) of `forward`: maps a gradient from coefficients to data; real wavelets only.
+
+        Parameters
+        ----------
+        coefficients : array
+            Coefficients of this plan.
+        out : array, optional
+            Array for the result, by default a new one.
+        stream : stream, optional
+            Stream of a GPU, by default the current one of the library.
+
+        Returns
+        -------
+        array
+            Result, of the input's library.
+        """
         return self._run("adjoint", coefficients, out, self.shape, 0, stream)
 
-    def inverse_adjoint(self, data, out=None, *, stream=None):
-        """The adjoint (transpose) of `inverse`; real wavelets only."""
+    def inverse_adjoint(self, data: Any, out: Any = None, *, stream: Any = None) -> Any:
+        """The adjoint (transpose) of `inverse`; real wavelets only.
+
+        Parameters
+        ----------
+        data : array
+            Array of the plan's shape.
+        out : array, optional
+            Array for the result, by default a new one.
+        stream : stream, optional
+            Stream of a GPU, by default the current one of the library.
+
+        Returns
+        -------
+        array
+            Result, of the input's library.
+        """
         return self._run("inverse_adjoint", data, out, self.coefficient_shape, 0, stream)
 
     def _run(self, name, source, out, shape, level, stream):

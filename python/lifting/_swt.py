@@ -6,20 +6,36 @@ same holds for every 2^(j−1)-th sample.
 
 import math
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.exceptions import AxisError
+from numpy.typing import ArrayLike
 
 from . import _dwt
 from ._cache import cached
 from ._dwt import as_samples, check_dtype, normal_axes, wavelets_per_axis
 from ._lifting import Bank, BankStationaryLevel, StationaryLevel
+from ._types import Array, WaveletLike, Wavelets
 from ._wavelet import as_wavelet
 
 
-def swt_max_level(input_len):
+def swt_max_level(input_len: int) -> int:
     """The largest number of levels for data of that length: how often it can be halved.
 
+    Parameters
+    ----------
+    input_len : int
+        Number of samples.
+
+    Returns
+    -------
+    int
+        Number of levels.
+
+    Examples
+    --------
     >>> swt_max_level(24)
     3
     """
@@ -99,12 +115,44 @@ def _gain(wavelets, norm, root):
     return root if norm else 1.0
 
 
-def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm=False):
+def swtn(
+    data: ArrayLike,
+    wavelet: Wavelets,
+    level: int,
+    start_level: int = 0,
+    axes: int | Sequence[int] | None = None,
+    trim_approx: bool = False,
+    norm: bool = False,
+) -> list[Any]:
     """Stationary transform along several axes: dictionaries of bands, coarsest first, each of the data's shape.
 
     With ``trim_approx``, only the last approximation is returned, as first element. The bands of a level are windows of
     one array.
 
+    Parameters
+    ----------
+    data : array_like
+        Data, whose transformed axes have a multiple of ``2**level`` samples.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    level : int
+        Number of levels.
+    start_level : int, optional
+        Level of the data: 0 is data itself.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+    trim_approx : bool, optional
+        Whether only the last approximation is returned.
+    norm : bool, optional
+        Whether bands are scaled so that the energy stays the same. Needs an orthogonal wavelet.
+
+    Returns
+    -------
+    list of dict
+        Bands of each level by key, coarsest first.
+
+    Examples
+    --------
     >>> [sorted(bands) for bands in swtn(np.ones((4, 4)), "haar", 1)]
     [['aa', 'ad', 'da', 'dd']]
     """
@@ -127,8 +175,27 @@ def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm
     return ([data] if trim_approx else []) + made[::-1]
 
 
-def iswtn(coeffs, wavelet, axes=None, norm=False):
-    """Inverse of `swtn`."""
+def iswtn(
+    coeffs: Sequence[Any], wavelet: Wavelets, axes: int | Sequence[int] | None = None, norm: bool = False
+) -> Array:
+    """Inverse of `swtn`.
+
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `swtn` returns them.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    axes : sequence of int, optional
+        Axes to transform, all by default.
+    norm : bool, optional
+        Whether bands are scaled so that the energy stays the same. Needs an orthogonal wavelet.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     trimmed = not isinstance(coeffs[0], dict)
     letters = max(len(key) for key in coeffs[-1])
     low = "a" * letters
@@ -154,11 +221,43 @@ def iswtn(coeffs, wavelet, axes=None, norm=False):
     return a.copy() if not levels else a
 
 
-def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, norm=False):
+def swt(
+    data: ArrayLike,
+    wavelet: WaveletLike,
+    level: int | None = None,
+    start_level: int = 0,
+    axis: int = -1,
+    trim_approx: bool = False,
+    norm: bool = False,
+) -> list[Any]:
     """Stationary transform along an axis: ``[(cAn, cDn), …, (cA1, cD1)]``, each of the data's shape.
 
     With ``trim_approx``: ``[cAn, cDn, …, cD1]``.
 
+    Parameters
+    ----------
+    data : array_like
+        Data, whose transformed axes have a multiple of ``2**level`` samples.
+    wavelet : str or Wavelet
+        Wavelet.
+    level : int, optional
+        Number of levels, by default the largest useful one.
+    start_level : int, optional
+        Level of the data: 0 is data itself.
+    axis : int, optional
+        Axis to transform.
+    trim_approx : bool, optional
+        Whether only the last approximation is returned.
+    norm : bool, optional
+        Whether bands are scaled so that the energy stays the same. Needs an orthogonal wavelet.
+
+    Returns
+    -------
+    list
+        Pairs ``(cA, cD)``, coarsest first, or ``[cAn, cDn, …, cD1]``.
+
+    Examples
+    --------
     >>> (cA2, cD2), (cA1, cD1) = swt([3, 7, 1, 3, -2, 6, 4, 6], "db1", level=2)
     >>> cA2.round(6).tolist()
     [7.0, 4.5, 4.0, 5.5, 7.0, 9.5, 10.0, 8.5]
@@ -175,9 +274,27 @@ def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, no
     return [(level["a"], level["d"]) for level in bands]
 
 
-def iswt(coeffs, wavelet, norm=False, axis=-1):
+def iswt(coeffs: Sequence[Any], wavelet: WaveletLike, norm: bool = False, axis: int = -1) -> Array:
     """The inverse of `swt`.
 
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `swt` returns them.
+    wavelet : str or Wavelet
+        Wavelet.
+    norm : bool, optional
+        Whether bands are scaled so that the energy stays the same. Needs an orthogonal wavelet.
+    axis : int, optional
+        Axis to transform.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+
+    Examples
+    --------
     >>> iswt(swt([1, 2, 3, 4, 5, 6, 7, 8], "db2", level=2), "db2").round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     """
@@ -189,10 +306,41 @@ def iswt(coeffs, wavelet, norm=False, axis=-1):
     return iswtn([a, *({"d": np.asarray(d)} for d in details)], [as_wavelet(wavelet)], (axis,), norm)
 
 
-def swt2(data, wavelet, level, start_level=0, axes=(-2, -1), trim_approx=False, norm=False):
+def swt2(
+    data: ArrayLike,
+    wavelet: Wavelets,
+    level: int,
+    start_level: int = 0,
+    axes: Sequence[int] = (-2, -1),
+    trim_approx: bool = False,
+    norm: bool = False,
+) -> list[Any]:
     """Stationary transform along two axes: ``[(cAn, (cHn, cVn, cDn)), …]``, each of the data's shape.
 
-    With ``trim_approx``: ``[cAn, (cHn, cVn, cDn), …]``."""
+    With ``trim_approx``: ``[cAn, (cHn, cVn, cDn), …]``.
+
+    Parameters
+    ----------
+    data : array_like
+        Data, whose transformed axes have a multiple of ``2**level`` samples.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    level : int
+        Number of levels.
+    start_level : int, optional
+        Level of the data: 0 is data itself.
+    axes : pair of int, optional
+        The two axes to transform.
+    trim_approx : bool, optional
+        Whether only the last approximation is returned.
+    norm : bool, optional
+        Whether bands are scaled so that the energy stays the same. Needs an orthogonal wavelet.
+
+    Returns
+    -------
+    list
+        Levels ``(cA, (cH, cV, cD))``, coarsest first.
+    """
     axes, data = tuple(axes), np.asarray(data)
     if len(axes) != 2 or len(set(axes)) != 2:
         raise ValueError(f"expected two different axes, not {axes}")
@@ -205,8 +353,25 @@ def swt2(data, wavelet, level, start_level=0, axes=(-2, -1), trim_approx=False, 
     return [(b["aa"], d) for b, d in zip(bands, details)]
 
 
-def iswt2(coeffs, wavelet, norm=False, axes=(-2, -1)):
-    """Inverse of `swt2`."""
+def iswt2(coeffs: Sequence[Any], wavelet: Wavelets, norm: bool = False, axes: Sequence[int] = (-2, -1)) -> Array:
+    """Inverse of `swt2`.
+
+    Parameters
+    ----------
+    coeffs : list
+        Coefficients, as `swt2` returns them.
+    wavelet : str or Wavelet, or sequence of them
+        Wavelet, or one for each axis.
+    norm : bool, optional
+        Whether bands are scaled so that the energy stays the same. Needs an orthogonal wavelet.
+    axes : pair of int, optional
+        The two axes to transform.
+
+    Returns
+    -------
+    numpy.ndarray
+        Data.
+    """
     trimmed = not isinstance(coeffs[0], (tuple, list))
     a = coeffs[0] if trimmed else coeffs[0][0]
     details = coeffs[1:] if trimmed else [d for _, d in coeffs]

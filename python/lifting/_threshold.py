@@ -1,8 +1,12 @@
 """Thresholds for coefficients."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._dwt import as_array
+from ._types import Array
 
 
 def _scaled(data, value, substitute, gain):
@@ -17,12 +21,35 @@ def _scaled(data, value, substitute, gain):
     return np.where(magnitude < value, substitute, scaled) if substitute else scaled
 
 
-def threshold(data, value, mode="soft", substitute=0):
+def threshold(
+    data: ArrayLike,
+    value: float,
+    mode: Literal['soft', 'hard', 'garrote', 'garotte', 'greater', 'less'] = "soft",
+    substitute: float = 0,
+) -> Array:
     """Replaces small values of the data by ``substitute``.
 
     Of the other magnitudes, ``soft`` subtracts ``value``, ``garrote`` subtracts ``value²/|x|``, and ``hard`` nothing.
     ``greater`` replaces values below ``value``, ``less`` values above it.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    value : float
+        Threshold.
+    mode : {'soft', 'hard', 'garrote', 'greater', 'less'}, optional
+        Kind of the threshold.
+    substitute : float, optional
+        Replacement of small values.
+
+    Returns
+    -------
+    numpy.ndarray
+        Thresholded data.
+
+    Examples
+    --------
     >>> threshold([-3, 1, 2], 1.5).tolist()
     [-1.5, 0.0, 0.5]
     >>> threshold([-3, 1, 2], 1.5, "hard", -9).tolist()
@@ -43,9 +70,25 @@ def threshold(data, value, mode="soft", substitute=0):
     raise ValueError(f"unknown threshold {mode!r}; choose one of soft, hard, garrote, greater, less")
 
 
-def threshold_firm(data, value_low, value_high):
+def threshold_firm(data: ArrayLike, value_low: float, value_high: float) -> Array:
     """Firm (semi-soft) threshold: zero below ``value_low``, unchanged above ``value_high``, linear between.
 
+    Parameters
+    ----------
+    data : array_like
+        Data.
+    value_low : float
+        Magnitudes up to this one become zero.
+    value_high : float
+        Magnitudes above this one stay.
+
+    Returns
+    -------
+    numpy.ndarray
+        Thresholded data.
+
+    Examples
+    --------
     >>> threshold_firm([1.0, 2.5, 5.0], 2, 4).round(6).tolist()
     [0.0, 1.0, 5.0]
     """

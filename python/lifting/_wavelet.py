@@ -9,14 +9,17 @@ import os
 import re
 import tempfile
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _arrays, _lifting
 from ._families import DISCRETE, is_continuous, with_length
 from ._lifting import LiftingError
+from ._types import Array, WaveletLike
 
 
 def deprecated(old, new):
@@ -46,6 +49,9 @@ class Modes(enum.IntEnum, metaclass=_OldModes):
     True
     """
 
+    #: Names in PyWavelets' order.
+    modes: ClassVar[list[str]]
+
     zero = 0
     symmetric = 1
     constant = 2
@@ -57,8 +63,19 @@ class Modes(enum.IntEnum, metaclass=_OldModes):
     antireflect = 8
 
     @staticmethod
-    def from_object(mode):
-        """The mode of a name or a number; old names such as ``sym`` are deprecated."""
+    def from_object(mode: str | int) -> 'Modes':
+        """The mode of a name or a number; old names such as ``sym`` are deprecated.
+
+        Parameters
+        ----------
+        mode : str or int
+            Name or number.
+
+        Returns
+        -------
+        Modes
+            The mode.
+        """
         if isinstance(mode, str):
             name = _SHORT.get(mode, mode)
             if name != mode:
@@ -73,7 +90,6 @@ class Modes(enum.IntEnum, metaclass=_OldModes):
         raise TypeError(f"a mode must be a name or a number, not {type(mode).__name__}")
 
 
-#: Names in PyWavelets' order.
 Modes.modes = "zero constant symmetric periodic smooth periodization reflect antisymmetric antireflect".split()
 
 
@@ -189,51 +205,51 @@ class Wavelet:
         return _filters(self._scheme, self.dec_len)
 
     @functools.cached_property
-    def dec_len(self):
+    def dec_len(self) -> int:
         """Length of the analysis filters."""
         return self._scheme.filter_length
 
     @property
-    def rec_len(self):
+    def rec_len(self) -> int:
         """Length of the synthesis filters."""
         return self.dec_len
 
     @property
-    def dec_lo(self):
+    def dec_lo(self) -> list[float]:
         """Low-pass filter of analysis."""
         return self._filters[0]
 
     @property
-    def dec_hi(self):
+    def dec_hi(self) -> list[float]:
         """High-pass filter of analysis."""
         return self._filters[1]
 
     @property
-    def rec_lo(self):
+    def rec_lo(self) -> list[float]:
         """Low-pass filter of synthesis."""
         return self._filters[2]
 
     @property
-    def rec_hi(self):
+    def rec_hi(self) -> list[float]:
         """High-pass filter of synthesis."""
         return self._filters[3]
 
     @property
-    def filter_bank(self):
+    def filter_bank(self) -> tuple[list[float], ...]:
         """``dec_lo, dec_hi, rec_lo, rec_hi``."""
         return self._filters
 
     @property
-    def inverse_filter_bank(self):
+    def inverse_filter_bank(self) -> tuple[list[float], ...]:
         """The filter bank of the wavelet with analysis and synthesis exchanged."""
         return tuple(self._filters[i][::-1] for i in (2, 3, 0, 1))
 
-    def get_filters_coeffs(self):
+    def get_filters_coeffs(self) -> tuple[list[float], ...]:
         """Old synonym of `filter_bank`, deprecated."""
         deprecated("get_filters_coeffs()", "filter_bank")
         return self.filter_bank
 
-    def get_reverse_filters_coeffs(self):
+    def get_reverse_filters_coeffs(self) -> tuple[list[float], ...]:
         """Old synonym of `inverse_filter_bank`, deprecated."""
         deprecated("get_reverse_filters_coeffs()", "inverse_filter_bank")
         return self.inverse_filter_bank
@@ -243,19 +259,19 @@ class Wavelet:
         return self._scheme.moments()
 
     @functools.cached_property
-    def orthogonal(self):
+    def orthogonal(self) -> bool:
         """Whether synthesis is the transpose of analysis; False for a custom bank until you set it."""
         if self._family:
             return self._family not in ("bior", "rbio")
         return not self._custom and self._moments[2] < 1e-9
 
     @functools.cached_property
-    def biorthogonal(self):
+    def biorthogonal(self) -> bool:
         """Whether synthesis undoes analysis; False for a custom bank until you set it."""
         return not self._custom
 
     @functools.cached_property
-    def symmetry(self):
+    def symmetry(self) -> str:
         """``asymmetric``, ``near symmetric``, ``symmetric`` or ``unknown``."""
         if self._custom:
             return "unknown"
@@ -265,32 +281,32 @@ class Wavelet:
         return "symmetric" if np.allclose(taps, taps[::-1]) else "asymmetric"
 
     @property
-    def family_name(self):
+    def family_name(self) -> str:
         """Name of the family; empty if it has none."""
         return DISCRETE[self._family][0] if self._family else ""
 
     @property
-    def short_family_name(self):
+    def short_family_name(self) -> str:
         """Prefix of the family's wavelet names, such as ``db``."""
         return self._family
 
     @property
-    def number(self):
+    def number(self) -> int | None:
         """Order in the family: the digits of the name, such as 13 for `bior1.3`. None without a family."""
         return int("".join(re.findall(r"\d", self.name)) or 0) if self._family else None
 
     @property
-    def family_number(self):
+    def family_number(self) -> int | None:
         """Synonym of ``number``."""
         return self.number
 
     @property
-    def vanishing_moments_psi(self):
+    def vanishing_moments_psi(self) -> int | None:
         """Vanishing moments of the wavelet; for PyWavelets' families, PyWavelets' number."""
         return self._said_moments()[0]
 
     @property
-    def vanishing_moments_phi(self):
+    def vanishing_moments_phi(self) -> int | None:
         """Vanishing moments of the scaling function, by PyWavelets' count: for `bior`, those of the dual wavelet."""
         return self._said_moments()[1]
 
@@ -307,30 +323,40 @@ class Wavelet:
         return digits[0], digits[1] if len(digits) == 2 else 0
 
     @property
-    def domain(self):
+    def domain(self) -> str:
         """Number domain: ``integer`` or ``real``."""
         return self._scheme.domain
 
     @property
-    def boundary(self):
+    def boundary(self) -> str:
         """Default border rule."""
         return self._scheme.boundary
 
     @property
-    def profiles(self):
+    def profiles(self) -> list[str]:
         """Names of the formats with conventions for this wavelet."""
         return self._scheme.profiles
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Text in the Lifting language."""
         return self._scheme.text
 
-    def wavefun(self, level=8):
+    def wavefun(self, level: int = 8) -> tuple[Array, ...]:
         """Scaling functions and wavelets, by ``level`` levels of the cascade algorithm.
 
         Returns ``phi, psi, x`` for an orthogonal wavelet, else ``phi_d, psi_d, phi_r, psi_r, x`` of analysis and
         synthesis.
+
+        Parameters
+        ----------
+        level : int, optional
+            Number of levels of the cascade algorithm.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Functions, and their positions last.
         """
         from ._dwt import upcoef
 
@@ -348,14 +374,38 @@ class Wavelet:
             functions.append(whole)
         return (*functions, np.arange(size) / 2**level)
 
-    def show(self, levels=3):
-        """A report as text: steps, filters, moments, and gains of ``levels`` levels."""
+    def show(self, levels: int = 3) -> str:
+        """A report as text: steps, filters, moments, and gains of ``levels`` levels.
+
+        Parameters
+        ----------
+        levels : int, optional
+            Number of levels.
+
+        Returns
+        -------
+        str
+            Report.
+        """
         return self._scheme.show(levels)
 
-    def plot(self, path=None, width=88):
+    def plot(self, path: str | os.PathLike[str] | None = None, width: float = 88) -> 'Figure':
         """SVG figure of functions, frequency responses and steps, ``width`` millimetres wide.
 
-        Notebooks show it; with ``path`` it is also written to a file."""
+        Notebooks show it; with ``path`` it is also written to a file.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to write.
+        width : float, optional
+            Width in millimetres.
+
+        Returns
+        -------
+        Figure
+            Figure, which notebooks show.
+        """
         figure = Figure(self._scheme.svg(width))
         if path is not None:
             figure.save(path)
@@ -364,7 +414,7 @@ class Wavelet:
     def _repr_svg_(self):
         return self._scheme.svg(88)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.dec_len
 
     def __reduce__(self):
@@ -405,16 +455,28 @@ class _Mirror:
 
 
 class Figure:
-    """An SVG figure; notebooks show it."""
+    """An SVG figure; notebooks show it.
 
-    def __init__(self, svg):
+    Parameters
+    ----------
+    svg : str
+        SVG text.
+    """
+
+    def __init__(self, svg: str) -> None:
         self.svg = svg
 
     def _repr_svg_(self):
         return self.svg
 
-    def save(self, path):
-        """Writes the figure to a file."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the figure to a file.
+
+        Parameters
+        ----------
+        path : path
+            File.
+        """
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def __repr__(self):
@@ -548,14 +610,28 @@ def _named(name):
     return Wavelet(name)
 
 
-def wavelet(text, name=None):
+def wavelet(text: str, name: str | None = None) -> Wavelet:
     """Compiles text in the Lifting language and returns its wavelet, or the one called ``name`` if it has several.
 
+    A `LanguageError` lists all errors, with their places and remedies.
+
+    Parameters
+    ----------
+    text : str
+        Text in the Lifting language.
+    name : str, optional
+        Name of the wavelet, for a text with several.
+
+    Returns
+    -------
+    Wavelet
+        The wavelet.
+
+    Examples
+    --------
     >>> haar = wavelet("wavelet mine { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }")
     >>> haar.name, haar.domain
     ('mine', 'integer')
-
-    A `LanguageError` lists all errors, with their places and remedies.
     """
     schemes = _lifting.Scheme.compile(text, "wavelet")
     names = [scheme.name for scheme in schemes]
@@ -591,7 +667,7 @@ def key_of(wavelet, with_banks=False):
     return made.name if known.text == made.text else made.text
 
 
-def catalogue():
+def catalogue() -> dict[str, tuple[str, list[str]]]:
     """All wavelets of the catalogue: a dictionary from name to family and aliases.
 
     >>> catalogue()["legall53"]
@@ -600,30 +676,76 @@ def catalogue():
     return {name: (family, aliases) for name, family, aliases in _lifting.Scheme.catalogue()}
 
 
-def show(wavelet, levels=3):
+def show(wavelet: WaveletLike, levels: int = 3) -> str:
     """A wavelet's properties as text: steps, filters, moments, and gains of ``levels`` levels.
 
+    Parameters
+    ----------
+    wavelet : str or Wavelet
+        Wavelet.
+    levels : int, optional
+        Number of levels.
+
+    Returns
+    -------
+    str
+        Report.
+
+    Examples
+    --------
     >>> "vanishing moments" in show("cdf97")
     True
     """
     return as_wavelet(wavelet).show(levels)
 
 
-def plot(wavelet, path=None, width=88):
+def plot(wavelet: WaveletLike, path: str | os.PathLike[str] | None = None, width: float = 88) -> Figure:
     """SVG figure of a wavelet's functions, frequency responses and steps, ``width`` millimetres wide.
 
+    Parameters
+    ----------
+    wavelet : str or Wavelet
+        Wavelet.
+    path : path, optional
+        File to write.
+    width : float, optional
+        Width in millimetres.
+
+    Returns
+    -------
+    Figure
+        Figure, which notebooks show.
+
+    Examples
+    --------
     >>> plot("db2").svg.startswith("<svg")
     True
     """
     return as_wavelet(wavelet).plot(path, width)
 
 
-def factor(bank, *, into="lifting", name=None):
+def factor(
+    bank: WaveletLike | Sequence[ArrayLike], *, into: Literal['lifting', 'lattice'] = "lifting", name: str | None = None
+) -> Wavelet:
     """Factors a filter bank into ``lifting`` steps or into a ``lattice``.
 
-    ``bank`` is a wavelet, a name, or the filters ``dec_lo, dec_hi`` in PyWavelets' convention. ``rec_lo, rec_hi`` may
-    follow, and are checked.
+    Parameters
+    ----------
+    bank : str, Wavelet or sequence of filters
+        Wavelet, or the filters ``dec_lo, dec_hi`` in PyWavelets' convention. ``rec_lo, rec_hi`` may follow, and are
+        checked.
+    into : {'lifting', 'lattice'}, optional
+        Lifting steps, or a lattice.
+    name : str, optional
+        Name of the result.
 
+    Returns
+    -------
+    Wavelet
+        Wavelet of these steps.
+
+    Examples
+    --------
     >>> factor("db2", into="lattice").text.count("rotate")
     2
     """
@@ -676,12 +798,42 @@ def _factor_bank(filters, name, into="lifting"):
         return _factored(folder, source, into, name)._scheme
 
 
-def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None, options=()):
+def emit(
+    wavelet: WaveletLike,
+    folder: str | os.PathLike[str],
+    *,
+    emit: str = "cuda,c",
+    sample: str | Sequence[str] | None = None,
+    shape: Sequence[int] | None = None,
+    levels: int | None = None,
+    options: Sequence[str] = (),
+) -> list[Path]:
     """Writes a wavelet's kernels into a folder, like ``liftc``, and returns the paths of the files.
 
-    ``emit`` lists the languages (``cuda``, ``c``, ``rust``, ``opencl``), and ``sample`` the sample types. ``shape``
-    (and ``levels``) makes functions for data of that shape. ``options`` are further arguments of the command line.
+    Parameters
+    ----------
+    wavelet : str or Wavelet
+        Wavelet.
+    folder : path
+        Folder for the files.
+    emit : str, optional
+        Languages: ``cuda``, ``c``, ``rust`` and ``opencl``, with commas between them.
+    sample : str, or sequence of str, optional
+        Sample types, such as ``f32``.
+    shape : sequence of int, optional
+        Shape of the data that the functions are for.
+    levels : int, optional
+        Number of levels, with ``shape``.
+    options : sequence of str, optional
+        Further arguments of the command line.
 
+    Returns
+    -------
+    list of pathlib.Path
+        Paths of the files.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in emit("dd137", folder, emit="c")]
@@ -703,9 +855,21 @@ def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None
     return sorted(p for p in Path(folder).glob("*") if before.get(p) != p.stat().st_mtime_ns)
 
 
-def qmf(filter):
+def qmf(filter: ArrayLike) -> Array:
     """The quadrature mirror of a filter: the reversed filter, with every second sign changed.
 
+    Parameters
+    ----------
+    filter : array_like
+        Filter.
+
+    Returns
+    -------
+    numpy.ndarray
+        Mirrored filter.
+
+    Examples
+    --------
     >>> qmf([1.0, 2, 3, 4])
     array([ 4., -3.,  2., -1.])
     """
@@ -714,9 +878,21 @@ def qmf(filter):
     return mirrored
 
 
-def orthogonal_filter_bank(scaling_filter):
+def orthogonal_filter_bank(scaling_filter: ArrayLike) -> tuple[Array, Array, Array, Array]:
     """Filter bank ``dec_lo, dec_hi, rec_lo, rec_hi`` of an orthogonal scaling filter of even length.
 
+    Parameters
+    ----------
+    scaling_filter : array_like
+        Scaling filter of even length.
+
+    Returns
+    -------
+    dec_lo, dec_hi, rec_lo, rec_hi : numpy.ndarray
+        Filters.
+
+    Examples
+    --------
     >>> [f.tolist() for f in orthogonal_filter_bank([1.0, 1.0])][0]
     [0.7071067811865476, 0.7071067811865476]
     """
