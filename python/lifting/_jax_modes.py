@@ -12,10 +12,11 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _dwt, _lifting
 from ._lifting import LiftingError
-from ._linear import ADJOINT, analysis, check_lengths, keys, modes_of, synthesis, wavelet_of
-from ._multilevel import _levels, _sequence
+from ._linear import ADJOINT, check_lengths, keys, modes_of, wavelet_of
+from ._multilevel import _levels
 from ._plan import _DTYPES
-from ._wavelet import key_of
+from ._tensors import Library
+from ._wavelet import as_wavelet, key_of
 
 _TARGET = "lifting_level"
 for _platform in ("cpu", "CUDA"):
@@ -167,63 +168,17 @@ def _idwtn(bands, wavelet, modes):
     return restored
 
 
-def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
-    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' `wavedecn`:
-    ``[cAn, {details of level n}, …, {details of level 1}]``. All other axes are batch.
-
-    The wavelet is real. ``mode`` is one of PyWavelets' nine, or one for each axis. Types are float16, bfloat16,
-    float32, float64, complex64 and complex128. Derivatives of every order are available.
-
-    >>> x = jax.random.normal(jax.random.key(1), (3, 9, 12))
-    >>> coeffs = wavedecn(x, "db2", level=2)
-    >>> [coeffs[0].shape, coeffs[2]["ad"].shape]
-    [(3, 4, 5), (3, 6, 7)]
-    >>> bool(jax.numpy.allclose(waverecn(coeffs, "db2")[:, :9], x, atol=1e-5))
-    True
-    """
-    x = jax.numpy.asarray(x)
-    if not 1 <= dims <= x.ndim:
-        raise LiftingError(f"invalid number of axes {dims}: the array allows 1 to {x.ndim}")
-    key, modes = key_of(wavelet), modes_of(mode, dims)
-    count = _levels(x.shape[x.ndim - dims :], [wavelet_of(key)] * dims, level)
-    return analysis(x, count, dims, lambda x: _dwtn(x, key, modes))
+def _one(x, wavelet, mode, dims):
+    return _dwtn(x, key_of(wavelet), modes_of(mode, dims))
 
 
-def waverecn(coeffs, wavelet, mode="symmetric", *, dims=2):
-    """Several levels of synthesis, from a result of `wavedecn`; missing details and None are zero."""
-    key, modes = key_of(wavelet), modes_of(mode, dims)
-    return synthesis(coeffs, dims, lambda bands: _idwtn(bands, key, modes))
+def _joined(bands, wavelet, mode, dims):
+    return _idwtn(bands, key_of(wavelet), modes_of(mode, dims))
 
 
-def wavedec(x, wavelet, mode="symmetric", level=None):
-    """Several levels of analysis along the last axis: ``[cAn, cDn, …, cD1]``.
-
-    >>> [c.shape for c in wavedec(jax.numpy.ones((2, 8)), "haar", level=2)]
-    [(2, 2), (2, 2), (2, 4)]
-    """
-    x, *details = wavedecn(x, wavelet, mode, level, dims=1)
-    return [x, *(bands["d"] for bands in details)]
+def _count(x, wavelet, mode, dims, level):
+    return _levels(x.shape[x.ndim - dims :], [as_wavelet(wavelet)] * dims, level)
 
 
-def waverec(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last axis, from a result of `wavedec`."""
-    x, details = _sequence(coeffs)
-    return waverecn([x, *({"d": band} for band in details)], wavelet, mode, dims=1)
-
-
-def wavedec2(x, wavelet, mode="symmetric", level=None):
-    """Several levels of analysis along the last two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``."""
-    x, *details = wavedecn(x, wavelet, mode, level, dims=2)
-    return [x, *((bands["da"], bands["ad"], bands["dd"]) for bands in details)]
-
-
-def waverec2(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last two axes, from the result of `wavedec2`.
-
-    >>> x = jax.random.normal(jax.random.key(1), (4, 6))
-    >>> back = waverec2(wavedec2(x, "bior2.2", "reflect", 1), "bior2.2", "reflect")
-    >>> bool(jax.numpy.allclose(back, x, atol=1e-5))
-    True
-    """
-    x, details = _sequence(coeffs)
-    return waverecn([x, *(dict(zip(("da", "ad", "dd"), bands, strict=True)) for bands in details)], wavelet, mode)
+#: Operations for the public functions.
+LIBRARY = Library(_one, _joined, _count, jax.numpy.asarray, jax.numpy.moveaxis, jax.numpy.roll, jax.numpy.stack)

@@ -10,9 +10,10 @@ from torch.autograd import forward_ad
 from . import _dwt, _lifting
 from ._cache import cached
 from ._lifting import LiftingError
-from ._linear import ADJOINT, analysis, check_lengths, keys, modes_of, synthesis, wavelet_of
-from ._multilevel import _levels, _sequence
+from ._linear import ADJOINT, check_lengths, keys, modes_of, wavelet_of
+from ._multilevel import _levels
 from ._plan import _DTYPES as _SAMPLES
+from ._tensors import Library
 from ._torch_queue import run
 from ._wavelet import key_of
 
@@ -285,62 +286,23 @@ def _idwtn(bands, key, modes):
     return _join([bands.get(name) for name in keys(len(modes))], "inverse", key, modes, [])
 
 
-def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
-    """Several levels of analysis along the last ``dims`` axes, like PyWavelets' `wavedecn`:
-    ``[cAn, {details of level n}, …, {details of level 1}]``. All other axes are batch.
-
-    The wavelet is real. ``mode`` is one of PyWavelets' nine, or one for each axis. Types are float16, bfloat16,
-    float32, float64, complex64 and complex128. Gradients of every order are available.
-
-    >>> x = torch.randn(3, 9, 12, dtype=torch.float64, requires_grad=True)
-    >>> coeffs = wavedecn(x, "db2", level=2)
-    >>> [coeffs[0].shape[1:], coeffs[2]["ad"].shape[1:]]
-    [torch.Size([4, 5]), torch.Size([6, 7])]
-    >>> torch.allclose(waverecn(coeffs, "db2")[:, :9], x)
-    True
-    """
+def _tensor(x):
     if not isinstance(x, torch.Tensor):
         raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
-    if not 1 <= dims <= x.ndim:
-        raise LiftingError(f"invalid dims={dims}: the tensor has {x.ndim} axes")
-    key, modes, count = _asked(wavelet, mode, dims, level, _batched(x.shape, dims)[1])
-    return analysis(x, count, dims, lambda x: _dwtn(x, key, modes))
+    return x
 
 
-def waverecn(coeffs, wavelet, mode="symmetric", *, dims=2):
-    """Several levels of synthesis, from a result of `wavedecn`; missing details and None are zero."""
-    key, modes, _ = _asked(wavelet, mode, dims, None, None)
-    return synthesis(coeffs, dims, lambda bands: _idwtn(bands, key, modes))
+def _one(x, wavelet, mode, dims):
+    return _dwtn(x, *_asked(wavelet, mode, dims, None, None)[:2])
 
 
-def wavedec(x, wavelet, mode="symmetric", level=None):
-    """Several levels of analysis along the last axis: ``[cAn, cDn, …, cD1]``.
-
-    >>> [c.shape for c in wavedec(torch.ones(2, 8), "haar", level=2)]
-    [torch.Size([2, 2]), torch.Size([2, 2]), torch.Size([2, 4])]
-    """
-    x, *details = wavedecn(x, wavelet, mode, level, dims=1)
-    return [x, *(bands["d"] for bands in details)]
+def _joined(bands, wavelet, mode, dims):
+    return _idwtn(bands, *_asked(wavelet, mode, dims, None, None)[:2])
 
 
-def waverec(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last axis, from a result of `wavedec`."""
-    x, details = _sequence(coeffs)
-    return waverecn([x, *({"d": band} for band in details)], wavelet, mode, dims=1)
+def _count(x, wavelet, mode, dims, level):
+    return _asked(wavelet, mode, dims, level, _batched(x.shape, dims)[1])[2]
 
 
-def wavedec2(x, wavelet, mode="symmetric", level=None):
-    """Several levels of analysis along the last two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``."""
-    x, *details = wavedecn(x, wavelet, mode, level, dims=2)
-    return [x, *((bands["da"], bands["ad"], bands["dd"]) for bands in details)]
-
-
-def waverec2(coeffs, wavelet, mode="symmetric"):
-    """Several levels of synthesis along the last two axes, from the result of `wavedec2`.
-
-    >>> x = torch.randn(4, 6)
-    >>> torch.allclose(waverec2(wavedec2(x, "bior2.2", "reflect", 1), "bior2.2", "reflect"), x, atol=1e-5)
-    True
-    """
-    x, details = _sequence(coeffs)
-    return waverecn([x, *(dict(zip(("da", "ad", "dd"), bands, strict=True)) for bands in details)], wavelet, mode)
+#: Operations for the public functions.
+LIBRARY = Library(_one, _joined, _count, _tensor, torch.movedim, torch.roll, torch.stack)

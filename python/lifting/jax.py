@@ -29,29 +29,28 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _lifting
 from ._jax_dtcwt import dtcwt, idtcwt
-from ._jax_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
+from ._jax_modes import LIBRARY
 from ._cache import cached
 from ._dtcwt_levels import Pyramid
 from ._lifting import LiftingError
 from ._linear import ADJOINT
 from ._plan import _DTYPES, Plan
+from ._tensors import functions
 from ._wavelet import key_of, of_text
 
 __all__ = [
-    "Pyramid",
-    "bands",
-    "dtcwt",
-    "forward",
-    "idtcwt",
-    "inverse",
-    "wavedec",
-    "wavedec2",
-    "wavedecn",
-    "waverec",
-    "waverec2",
-    "waverecn",
-    "with_bands",
+    "MatrixWavedec", "MatrixWavedec2", "MatrixWavedec3", "MatrixWaverec", "MatrixWaverec2", "MatrixWaverec3",
+    "Pyramid", "WaveletPacket", "WaveletPacket2D", "bands", "dtcwt", "forward", "fswavedec2", "fswavedec3",
+    "fswaverec2", "fswaverec3", "idtcwt", "inverse", "iswt", "swt", "wavedec", "wavedec2", "wavedec3", "wavedecn",
+    "waverec", "waverec2", "waverec3", "waverecn", "with_bands",
 ]
+
+# The functions with PyWavelets' and ptwt's names.
+(
+    MatrixWavedec, MatrixWavedec2, MatrixWavedec3, MatrixWaverec, MatrixWaverec2, MatrixWaverec3, WaveletPacket,
+    WaveletPacket2D, fswavedec2, fswavedec3, fswaverec2, fswaverec3, iswt, swt, wavedec, wavedec2, wavedec3,
+    wavedecn, waverec, waverec2, waverec3, waverecn,
+) = functions(LIBRARY, __name__)
 
 #: Name under which XLA knows the handlers.
 _TARGET = "lifting"

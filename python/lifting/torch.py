@@ -31,31 +31,25 @@ from ._lifting import LiftingError
 from ._linear import ADJOINT
 from ._plan import _DTYPES as _SAMPLES, Plan
 from ._torch_dtcwt import dtcwt, idtcwt
-from ._torch_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
+from ._torch_modes import LIBRARY
 from ._torch_queue import run
+from ._tensors import functions
 from ._wavelet import key_of, of_text
 
 __all__ = [
-    "Forward1d",
-    "Forward2d",
-    "Forward3d",
-    "Inverse1d",
-    "Inverse2d",
-    "Inverse3d",
-    "LearnableLifting",
-    "Pyramid",
-    "bands",
-    "dtcwt",
-    "forward",
-    "idtcwt",
-    "inverse",
-    "wavedec",
-    "wavedec2",
-    "wavedecn",
-    "waverec",
-    "waverec2",
-    "waverecn",
+    "Forward1d", "Forward2d", "Forward3d", "Inverse1d", "Inverse2d", "Inverse3d", "LearnableLifting",
+    "MatrixWavedec", "MatrixWavedec2", "MatrixWavedec3", "MatrixWaverec", "MatrixWaverec2", "MatrixWaverec3",
+    "Pyramid", "WaveletPacket", "WaveletPacket2D", "bands", "dtcwt", "forward", "fswavedec2", "fswavedec3",
+    "fswaverec2", "fswaverec3", "idtcwt", "inverse", "iswt", "swt", "wavedec", "wavedec2", "wavedec3", "wavedecn",
+    "waverec", "waverec2", "waverec3", "waverecn",
 ]
+
+# The functions with PyWavelets' and ptwt's names.
+(
+    MatrixWavedec, MatrixWavedec2, MatrixWavedec3, MatrixWaverec, MatrixWaverec2, MatrixWaverec3, WaveletPacket,
+    WaveletPacket2D, fswavedec2, fswavedec3, fswaverec2, fswaverec3, iswt, swt, wavedec, wavedec2, wavedec3,
+    wavedecn, waverec, waverec2, waverec3, waverecn,
+) = functions(LIBRARY, __name__)
 
 #: Names of the sample types by PyTorch type.
 _DTYPES = {getattr(torch, name): name for name in _SAMPLES}
@@ -140,7 +134,7 @@ def _run(x, *arguments):
 
 def _apply(x, name, wavelet, levels, boundary, dims):
     if not isinstance(x, torch.Tensor):
-        raise LiftingError(f"the data must be a tensor, not {type(x).__name__}")
+        raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
     if x.dtype not in _DTYPES:
         raise LiftingError(f"unsupported sample type {x.dtype}: choose one of {', '.join(map(str, _DTYPES))}")
     if not 1 <= dims <= x.ndim:
@@ -310,9 +304,13 @@ class LearnableLifting(nn.Module):
         count = target.shape[-1]
         first = -((len(taps) - 1) // 2) if odd else -(len(taps) // 2)
         at = torch.arange(count, device=other.device)[:, None] + torch.arange(len(taps), device=other.device) + first
+        border, phase = _BORDERS[self.boundary], other.shape[-1]
+        if self.boundary == "half-symmetric":
+            # Reflects within the phase.
+            return (other[..., border(at, phase)] * taps).sum(-1)
         # Positions in the whole signal; reflection preserves their parity.
-        at = _BORDERS[self.boundary](2 * at + (0 if odd else 1), length)
-        at = ((at if odd else at - 1) // 2).clamp(0, other.shape[-1] - 1)
+        at = border(2 * at + (0 if odd else 1), length)
+        at = ((at if odd else at - 1) // 2).clamp(0, phase - 1)
         return (other[..., at] * taps).sum(-1)
 
     def _analyse(self, x):
