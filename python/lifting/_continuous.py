@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.hermite import hermval
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._families import CONTINUOUS, is_continuous
@@ -21,6 +20,13 @@ _FORMS = {
     "fbsp": ("fbspM-B-C", "fbsp2-1.0-0.5"),
     "cmor": ("cmorB-C", "cmor1.0-0.5"),
 }
+
+
+def _hermval(x, coefficients):
+    # NumPy's polynomials take as long to import as all of this package.
+    from numpy.polynomial.hermite import hermval
+
+    return hermval(x, coefficients)
 
 
 def _single(name: str, doc: str) -> Any:
@@ -175,13 +181,13 @@ class ContinuousWavelet:
             case "gaus":
                 energy = math.prod(range(1, 2 * n, 2)) * math.sqrt(math.pi / 2)
                 sign = (-1) ** (n * (n + 1) // 2)
-                return hermval(x, [0] * n + [sign / math.sqrt(energy)]) * np.exp(-(x**2))
+                return _hermval(x, [0] * n + [sign / math.sqrt(energy)]) * np.exp(-(x**2))
             case "cgau":
                 # exp(−x² − ix) is exp(−z²) at z = x + i/2, up to a factor. The spectrum of its square is a normal
                 # distribution with mean −1 and variance 1, and its moment of order 2n is the energy.
                 moments = (math.comb(2 * n, 2 * k) * math.prod(range(1, 2 * k, 2)) for k in range(n + 1))
                 gain = (-1) ** n / math.sqrt(sum(moments) * math.sqrt(math.pi / 2))
-                return hermval(x + 0.5j, [0] * n + [gain]) * np.exp(-(x**2) - 1j * x)
+                return _hermval(x + 0.5j, [0] * n + [gain]) * np.exp(-(x**2) - 1j * x)
             case "shan":
                 window = math.sqrt(bandwidth) * np.sinc(bandwidth * x)
             case "fbsp":

@@ -3,15 +3,12 @@
 import enum
 import functools
 import itertools
-import json
 import math
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +17,17 @@ from . import _arrays, _lifting
 from ._families import DISCRETE, is_continuous, with_length
 from ._lifting import LiftingError
 from ._types import Array, WaveletLike
+
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def scratch_folder():
+    """A temporary folder, as a context. Modules that few calls need are imported by these."""
+    import tempfile
+
+    return tempfile.TemporaryDirectory()
 
 
 def deprecated(old, new):
@@ -477,7 +485,8 @@ class Figure:
         path : path
             File.
         """
-        Path(path).write_text(self.svg, encoding="utf-8")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
 
     def __repr__(self):
         return f"<figure, {len(self.svg)} bytes of SVG>"
@@ -646,6 +655,8 @@ def of_text(text):
     """The wavelet of a name, of a text in the language, or of a filter bank in JSON, as metadata and graphs store it.
     """
     if text.startswith("["):
+        import json
+
         name, filters = json.loads(text)
         return Wavelet(name, filters)
     return wavelet(text) if "{" in text else as_wavelet(text)
@@ -659,6 +670,8 @@ def key_of(wavelet, with_banks=False):
     """
     made = as_wavelet(wavelet)
     if with_banks and isinstance(made._engine, _lifting.Bank):
+        import json
+
         return json.dumps([made.name, made.filter_bank])
     try:
         known = _find(made.name)
@@ -750,9 +763,8 @@ def factor(
     2
     """
     if isinstance(bank, (str, Wavelet)):
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder) / "given.lift"
-            source.write_text(as_wavelet(bank).text, encoding="utf-8")
+        with scratch_folder() as folder:
+            source = _written(folder, "given.lift", as_wavelet(bank).text)
             return _factored(folder, source, into, name)
     return Wavelet(name or "factored", _scheme=_factor_bank([np.asarray(f, float) for f in bank], name, into))
 
@@ -776,12 +788,21 @@ _OPTIONS |= {"--levels": "levels", "--name": "name", "-o": "folder"}
 
 
 def _factored(folder, source, into, name):
-    target = Path(folder) / "factored.lift"
-    arguments = ["factor", str(source), "--as", into, "--sample", "f64", "-o", str(target)]
+    target = os.path.join(folder, "factored.lift")
+    arguments = ["factor", source, "--as", into, "--sample", "f64", "-o", target]
     if name is not None and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         arguments += ["--name", name]
     _command(arguments)
-    return wavelet(target.read_text(encoding="utf-8"))
+    with open(target, encoding="utf-8") as file:
+        return wavelet(file.read())
+
+
+def _written(folder, name, text):
+    """Path of a new file in a folder."""
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def _factor_bank(filters, name, into="lifting"):
@@ -791,10 +812,11 @@ def _factor_bank(filters, name, into="lifting"):
         raise LiftingError("a bank needs two or four filters of one length: dec_lo, dec_hi (, rec_lo, rec_hi)")
     if length < 2 or length % 2:
         raise LiftingError(f"the filters have {length} taps, but an even number is needed: pad them with zeros")
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "custom.json"
+    with scratch_folder() as folder:
+        import json
+
         bank = zip(("dec_lo", "dec_hi", "rec_lo", "rec_hi"), (f.tolist() for f in filters))
-        source.write_text(json.dumps(dict(bank)), encoding="utf-8")
+        source = _written(folder, "custom.json", json.dumps(dict(bank)))
         return _factored(folder, source, into, name)._scheme
 
 
@@ -807,7 +829,7 @@ def emit(
     shape: Sequence[int] | None = None,
     levels: int | None = None,
     options: Sequence[str] = (),
-) -> list[Path]:
+) -> "list[Path]":
     """Writes a wavelet's kernels into a folder, like ``liftc``, and returns the paths of the files.
 
     Parameters
@@ -839,11 +861,12 @@ def emit(
     ...     [path.name for path in emit("dd137", folder, emit="c")]
     ['dd137.c', 'dd137.h']
     """
+    from pathlib import Path
+
     made = as_wavelet(wavelet)
-    with tempfile.TemporaryDirectory() as scratch:
-        source = Path(scratch) / f"{made._scheme.name}.lift"
-        source.write_text(made.text, encoding="utf-8")
-        arguments = [str(source), "-o", os.path.join(os.fspath(folder), ""), "--emit", emit]
+    with scratch_folder() as scratch:
+        source = _written(scratch, f"{made._scheme.name}.lift", made.text)
+        arguments = [source, "-o", os.path.join(os.fspath(folder), ""), "--emit", emit]
         if sample is not None:
             arguments += ["--sample", sample if isinstance(sample, str) else ",".join(sample)]
         if shape is not None:

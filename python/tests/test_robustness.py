@@ -379,3 +379,11 @@ def test_small_calls_notice_what_changes():
             lifting.idwt(low, high[1:], "db2")
         lifting.set_threads(lifting.set_threads(1))
         lifting.clear_cache()
+
+
+def test_imports_are_few():
+    program = "import sys, numpy.exceptions; before = set(sys.modules); import lifting; print(*set(sys.modules) - before)"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    others = {name.partition(".")[0] for name in result.stdout.split()} - {"lifting", "numpy"}
+    assert others <= {"copy", "dataclasses", "threading", "_thread"}
+    assert "numpy.polynomial" not in result.stdout.split()
