@@ -388,8 +388,10 @@ class LearnableLifting(nn.Module):
         for number, taps in enumerate(self.steps):
             to, of = ("odd", "even") if number % 2 == 0 else ("even", "odd")
             first = -((len(taps) - 1) // 2) if number % 2 == 0 else -(len(taps) // 2)
-            terms = [f"({tap!r})*{of}[{first + k}]" for k, tap in enumerate(taps.detach().double().tolist())]
-            lines.append(f"    {to} += {' + '.join(terms)};")
+            taps = enumerate(taps.detach().double().tolist(), first)
+            # The language has no weights of zero, and no steps without weights.
+            if terms := [f"({tap!r})*{of}[{k}]" for k, tap in taps if tap]:
+                lines.append(f"    {to} += {' + '.join(terms)};")
         gain = float(self.scale.detach().double().exp())
         lines += [f"    even *= {gain!r};", f"    odd *= {1 / gain!r};", "}"]
         return of_text("\n".join(lines))

@@ -154,6 +154,12 @@ def test_learnt_taps(boundary):
     assert torch.autograd.gradcheck(layer.inverse, y.detach().requires_grad_(), fast_mode=True)
 
 
+def test_taps_of_zero_are_left_out():
+    layer = lt.LearnableLifting([(0.0, -1.0, 0.0), (0.0, 0.0), (0.0, 0.5)], levels=2, dims=1).double()
+    x = torch.randn(3, 17, dtype=torch.float64)
+    assert torch.allclose(layer(x), lt.forward(x, layer.wavelet(), 2, dims=1))
+
+
 def test_taps_are_learnt():
     """Trained from zero on straight lines, the predict step becomes linear interpolation."""
     layer = lt.LearnableLifting(((0.0, 0.0), (0.0, 0.0)), dims=1)
