@@ -247,10 +247,6 @@ def _analyse(data, wavelets, modes, axes):
     for mode, axis in zip(modes, axes):
         if data.shape[axis] == 1 and mode in (Modes.reflect, Modes.antireflect):
             raise ValueError(f"axis {axis} has one sample, but mode {mode.name} needs two: choose another mode")
-    if data.dtype.kind == "c":
-        pair = data[..., None].view(data.real.dtype)
-        bands = _analyse(pair, wavelets, modes, axes)
-        return {key: _complex(band, data.dtype) for key, band in bands.items()}
     if not axes:
         return {"": data.copy()}
     if _is_empty(data.shape, axes):
@@ -262,8 +258,8 @@ def _analyse(data, wavelets, modes, axes):
         return {key: library.empty(tuple(shape), data.dtype, data) for key in keys}
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, data.ndim)
-        level = _prepare(wavelets[0]._engine, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
-        whole = level.split(data)
+        level = _prepare(wavelets[0]._engine, data.shape, along, _SAMPLES[data.real.dtype.char], False, _threads)
+        whole = level.split(data) if data.dtype.kind != "c" else _complex(level.split, data)
         bands = dict(zip(_letters(axes), level.windows))
         return {key: whole[bands[key]] for key in sorted(bands)}
     bands = {"": data}
@@ -278,17 +274,18 @@ def _is_empty(shape, axes):
     return 0 in shape and all(shape[axis] for axis in axes)
 
 
-def _complex(pair, dtype):
-    """Complex numbers from real and imaginary parts along the last axis."""
-    return _dense(pair).view(dtype)[..., 0]
+def _complex(transform, data):
+    """A real transform of real and imaginary parts. One array holds the result: many would cost as many page faults."""
+    real = transform(data.real)
+    made = _arrays.library(data).empty(real.shape, data.dtype, data)
+    made.real = real
+    del real
+    made.imag = transform(data.imag)
+    return made
 
 
 def _synthesise(bands, shape, dtype, wavelets, modes, axes):
     """Data from bands by key: arrays of one shape and type, or None."""
-    if dtype.kind == "c":
-        real = np.empty(0, dtype).real.dtype
-        pairs = {key: None if band is None else band[..., None].view(real) for key, band in bands.items()}
-        return _complex(_synthesise(pairs, (*shape, 2), real, wavelets, modes, axes), dtype)
     if _is_empty(shape, axes):
         restored = list(shape)
         for axis, wavelet, mode in zip(axes, wavelets, modes):
@@ -298,8 +295,17 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
         return _arrays.library(first).empty(tuple(restored), dtype, first)
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, len(shape))
-        level = _prepare(wavelets[0]._engine, shape, along, _SAMPLES[dtype.char], True, _threads)
-        return level.join([bands.get(key) for key in _letters(axes)])
+        samples = _SAMPLES[np.empty(0, dtype).real.dtype.char]
+        level = _prepare(wavelets[0]._engine, shape, along, samples, True, _threads)
+        given = [bands.get(key) for key in _letters(axes)]
+        if dtype.kind != "c":
+            return level.join(given)
+        first = next(band for band in given if band is not None)
+        real, imaginary = ([None if b is None else getattr(b, part) for b in given] for part in ("real", "imag"))
+        made = _arrays.library(first).empty(level.restored_shape, dtype, first)
+        made.real = level.join(real)
+        made.imag = level.join(imaginary)
+        return made
     for axis, wavelet, mode in reversed(list(zip(axes, wavelets, modes))):
         joined = {}
         for key in sorted({key[:-1] for key in bands}):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._dwt import as_samples, dwt_max_level, dwtn, idwtn
+from ._dwt import as_samples, dwt, dwt_max_level, dwtn, idwt, idwtn
 from ._types import ModeLike, ModesLike, WaveletLike, Wavelets
 from ._wavelet import as_wavelet
 
@@ -117,9 +117,12 @@ class BaseNode:
         """Makes the children by one level of analysis and returns them."""
         if self.maxlevel is not None and self.level >= self.maxlevel:
             raise ValueError(f"node {self.path!r} cannot be decomposed: it is at the last level, {self.maxlevel}")
-        bands = {}
+        bands, axes = {}, self._axes()
         if not self.is_empty:
-            bands = dwtn(self.data, self.wavelet, self.mode, self._axes())
+            if len(axes) == 1:
+                bands = dict(zip("ad", dwt(self.data, self.wavelet, self.mode, axes[0])))
+            else:
+                bands = dwtn(self.data, self.wavelet, self.mode, axes)
         for part, key in self._keys().items():
             self._nodes[part] = self._new(part, bands.get(key))
         return tuple(self._nodes[part] for part in self.PARTS)
@@ -143,7 +146,11 @@ class BaseNode:
         bands = {key: band for key, band in bands.items() if band is not None}
         if not bands:
             raise ValueError(f"node {self.path!r} cannot be reconstructed: none of its children has data")
-        data = idwtn(bands, self.wavelet, self.mode, self._axes())
+        axes = self._axes()
+        if len(axes) == 1:
+            data = idwt(bands.get("a"), bands.get("d"), self.wavelet, self.mode, axes[0])
+        else:
+            data = idwtn(bands, self.wavelet, self.mode, axes)
         if self._data_shape is not None and data.shape != self._data_shape:
             data = data[tuple(slice(n) for n in self._data_shape)]
         if update:

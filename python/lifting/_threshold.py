@@ -1,5 +1,6 @@
 """Thresholds for coefficients."""
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,13 @@ def _scaled(data, value, substitute, gain):
 
     NaN stays NaN. ``substitute`` replaces magnitudes below ``value``."""
     magnitude = np.abs(data)
+    if np.ndim(value) == 0 and 0 < value < math.inf and data.ndim:
+        # The factor is 0 where the magnitude is; adding 0 makes zeros positive.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = gain(magnitude)
+            scaled = data * np.maximum(factor, 0, out=factor)
+        scaled += 0
+        return np.where(magnitude < value, substitute, scaled) if substitute else scaled
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = gain(magnitude).clip(min=0, max=None, out=None)
         scaled = data * factor

@@ -8,7 +8,9 @@ use crate::stationary::lines_of;
 use crate::{LiftingError, stationary};
 use lifting::{Extension, Sample};
 use pyo3::prelude::*;
+use std::collections::HashMap;
 use std::ops::{AddAssign, Mul, Range};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The filters `dec_lo`, `dec_hi`, `rec_lo` and `rec_hi` of PyWavelets, of one even length.
 #[pyclass(frozen, module = "lifting._lifting")]
@@ -176,6 +178,9 @@ fn stretched<T: Real>(
 /// Columns of a block of neighbouring lines.
 const BLOCK: usize = 256;
 
+/// Interleaved lines up to this number are copied, one after the other.
+const FEW: usize = 8;
+
 /// Part of an axis: its length, and its first index.
 type Part = (usize, usize);
 
@@ -203,12 +208,8 @@ impl<T: Real> Matrix<T> {
         for (source, target) in source.chunks_exact(n * inner).zip(target.chunks_exact_mut(m * inner)) {
             let source = &source[first * inner..][..self.columns * inner];
             let target = &mut target[begin * inner..][..self.rows * inner];
-            if inner == 1 {
-                self.each(|k, row, shift| {
-                    let mut sum = if add { target[k] } else { T::default() };
-                    row.iter().for_each(|(first, weights)| sum += dot(weights, &source[first + shift..]));
-                    target[k] = sum;
-                });
+            if inner <= FEW {
+                self.apply_lines(source, target, inner, add);
                 continue;
             }
             for start in (0..inner).step_by(BLOCK) {
@@ -219,13 +220,39 @@ impl<T: Real> Matrix<T> {
                         target.fill(T::default());
                     }
                     for (first, weights) in row {
-                        for (c, &weight) in weights.iter().enumerate() {
-                            let source = &source[(first + shift + c) * inner + start..][..width];
-                            target.iter_mut().zip(source).for_each(|(y, &x)| *y += weight * x);
+                        let line = |c: usize| &source[(first + shift + c) * inner + start..][..width];
+                        let whole = weights.len() / 4 * 4;
+                        for c in (0..whole).step_by(4) {
+                            let ([p, q, r, s], w) = ([line(c), line(c + 1), line(c + 2), line(c + 3)], &weights[c..]);
+                            for (i, y) in target.iter_mut().enumerate() {
+                                let mut sum = w[0] * p[i];
+                                sum += w[1] * q[i];
+                                sum += w[2] * r[i];
+                                sum += w[3] * s[i];
+                                *y += sum;
+                            }
+                        }
+                        for (c, &weight) in weights.iter().enumerate().skip(whole) {
+                            target.iter_mut().zip(line(c)).for_each(|(y, &x)| *y += weight * x);
                         }
                     }
                 });
             }
+        }
+    }
+
+    /// Multiplies `inner` interleaved lines, each of which is copied without gaps if there are several.
+    fn apply_lines(&self, source: &[T], target: &mut [T], inner: usize, add: bool) {
+        let mut line = vec![T::default(); if inner > 1 { self.columns } else { 0 }];
+        for i in 0..inner {
+            line.iter_mut().enumerate().for_each(|(k, x)| *x = source[k * inner + i]);
+            let line = if inner > 1 { &line } else { source };
+            self.each(|k, row, shift| {
+                let target = &mut target[k * inner + i];
+                let mut sum = if add { *target } else { T::default() };
+                row.iter().for_each(|(first, weights)| sum += dot(weights, &line[first + shift..]));
+                *target = sum;
+            });
         }
     }
 }
@@ -496,18 +523,34 @@ impl BankLevel {
     }
 }
 
+/// Stationary levels for samples of one type, and their matrices by filter, length and gain.
+struct Circles<T> {
+    filters: [Vec<f64>; 4],
+    matrices: Mutex<HashMap<(usize, usize, u64), Arc<Matrix<T>>>>,
+}
+
+/// Matrices that a level keeps.
+const KEPT: usize = 64;
+
 /// A level of a stationary transform by convolution; its methods are those of `StationaryLevel`.
 #[pyclass(frozen, module = "lifting._lifting")]
-pub struct BankStationaryLevel {
-    filters: [Vec<f64>; 4],
-    is_double: bool,
+pub struct BankStationaryLevel(Stationary);
+
+enum Stationary {
+    F32(Circles<f32>),
+    F64(Circles<f64>),
 }
 
 #[pymethods]
 impl BankStationaryLevel {
     #[new]
-    fn new(bank: &Bank, dtype: &str) -> BankStationaryLevel {
-        BankStationaryLevel { filters: bank.filters.clone(), is_double: dtype == "f64" }
+    fn new(bank: &Bank, dtype: &str) -> PyResult<BankStationaryLevel> {
+        let filters = bank.filters.clone();
+        Ok(BankStationaryLevel(match dtype {
+            "f32" => Stationary::F32(Circles { filters, matrices: Mutex::default() }),
+            "f64" => Stationary::F64(Circles { filters, matrices: Mutex::default() }),
+            _ => return Err(LiftingError::new_err(format!("unsupported sample type {dtype}: f32 or f64 is needed"))),
+        }))
     }
 
     #[expect(unused_variables, reason = "the signature is that of `StationaryLevel`")]
@@ -520,9 +563,9 @@ impl BankStationaryLevel {
         gain: f64,
         threads: usize,
     ) -> PyResult<()> {
-        match self.is_double {
-            true => self.split::<f64>(py, data, &bands, lines, gain),
-            false => self.split::<f32>(py, data, &bands, lines, gain),
+        match &self.0 {
+            Stationary::F32(level) => level.split(py, data, &bands, lines, gain),
+            Stationary::F64(level) => level.split(py, data, &bands, lines, gain),
         }
     }
 
@@ -536,23 +579,30 @@ impl BankStationaryLevel {
         gain: f64,
         threads: usize,
     ) -> PyResult<()> {
-        match self.is_double {
-            true => self.join::<f64>(py, &bands, data, lines, gain),
-            false => self.join::<f32>(py, &bands, data, lines, gain),
+        match &self.0 {
+            Stationary::F32(level) => level.join(py, &bands, data, lines, gain),
+            Stationary::F64(level) => level.join(py, &bands, data, lines, gain),
         }
     }
 }
 
-impl BankStationaryLevel {
+impl<T: Real> Circles<T> {
     /// Matrix of a filter on every `step`-th sample, and the length of the other inner axes.
-    fn matrix<T: Real>(&self, filter: usize, lines: &lifting::Lines, factor: f64) -> (Matrix<T>, usize) {
-        let taps = &self.filters[filter];
-        let last = taps.len() / 2 - usize::from(filter >= 2);
-        let n = lines.length / lines.step;
-        (Family::circle(taps, last, factor, n).matrix(n, false), lines.inner * lines.step)
+    fn matrix(&self, filter: usize, lines: &lifting::Lines, factor: f64) -> (Arc<Matrix<T>>, usize) {
+        let (n, inner) = (lines.length / lines.step, lines.inner * lines.step);
+        let mut matrices = self.matrices.lock().unwrap_or_else(PoisonError::into_inner);
+        if matrices.len() >= KEPT {
+            matrices.clear();
+        }
+        let make = || {
+            let taps = &self.filters[filter];
+            let last = taps.len() / 2 - usize::from(filter >= 2);
+            Arc::new(Family::circle(taps, last, factor, n).matrix(n, false))
+        };
+        (matrices.entry((filter, n, factor.to_bits())).or_insert_with(make).clone(), inner)
     }
 
-    fn split<T: Real>(
+    fn split(
         &self,
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
@@ -570,7 +620,7 @@ impl BankStationaryLevel {
             // SAFETY: the arrays share no memory.
             let (data, band) = unsafe { (data.samples("the data")?, band.slice("a band")?) };
             py.detach(|| {
-                let (matrix, inner) = self.matrix::<T>(filter, &lines, gain);
+                let (matrix, inner) = self.matrix(filter, &lines, gain);
                 let part = (matrix.rows, 0);
                 matrix.apply(data, part, band, part, inner, false);
             });
@@ -578,7 +628,7 @@ impl BankStationaryLevel {
         Ok(())
     }
 
-    fn join<T: Real>(
+    fn join(
         &self,
         py: Python<'_>,
         bands: &[Bound<'_, PyAny>; 2],
@@ -597,7 +647,7 @@ impl BankStationaryLevel {
             let (data, band) = unsafe { (data.slice("the data")?, band.samples("a band")?) };
             py.detach(|| {
                 // Half of the sum of both shifts.
-                let (matrix, inner) = self.matrix::<T>(2 + filter, &lines, 0.5 * gain);
+                let (matrix, inner) = self.matrix(2 + filter, &lines, 0.5 * gain);
                 let part = (matrix.rows, 0);
                 matrix.apply(band, part, data, part, inner, filter == 1);
             });
