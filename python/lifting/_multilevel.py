@@ -135,7 +135,8 @@ def waverec(coeffs: Sequence[Any], wavelet: WaveletLike, mode: ModeLike = "symme
             a = as_array(a)
             if not -d.ndim <= axis < d.ndim:
                 raise AxisError(f"axis {axis} is out of range for coefficients with {d.ndim} dimensions")
-            a = _cut(a, d.shape, (axis,))
+            if a.shape != d.shape:
+                a = _cut(a, d.shape, (axis,))
         a = idwt(a, d, wavelet, mode, axis)
     return a
 

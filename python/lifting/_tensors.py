@@ -366,7 +366,9 @@ def functions(library: Library, module: str) -> list[Any]:
             """Paths of a level, in the order of frequencies or of paths."""
             if order not in ("freq", "natural"):
                 raise LiftingError(f"unknown order {order!r}; choose freq or natural")
-            return _gray(level, "a", "d") if order == "freq" else ["".join(p) for p in itertools.product("ad", repeat=level)]
+            if order == "freq":
+                return _gray(level, "a", "d")
+            return ["".join(letters) for letters in itertools.product("ad", repeat=level)]
 
     class WaveletPacket2D(_Packets):
         """Wavelet packets along two axes, with the letters ``a``, ``h``, ``v`` and ``d``.

@@ -376,7 +376,8 @@ class Wavelet:
         for wavelet, part in itertools.product(sides, "ad"):
             whole = np.zeros(size)
             values = upcoef(part, [gain], wavelet, level)
-            turned = part == "d" and not self.orthogonal and self.biorthogonal and (self.vanishing_moments_psi or 0) % 4 != 1
+            is_dual = part == "d" and not self.orthogonal and self.biorthogonal
+            turned = is_dual and (self.vanishing_moments_psi or 0) % 4 != 1
             # A coefficient lies one place before the start of its function.
             whole[1 : 1 + len(values)] = -values if turned else values
             functions.append(whole)
@@ -523,7 +524,9 @@ def _checked_bank(bank):
         raise LiftingError("the filters of a bank must be sequences of finite real numbers")
     if len({len(f) for f in filters}) != 1 or not len(filters[0]):
         lengths = ", ".join(str(len(f)) for f in filters)
-        raise LiftingError(f"the filters of a bank must have one length, at least 1, not {lengths}: pad them with zeros")
+        raise LiftingError(
+            f"the filters of a bank must have one length, at least 1, not {lengths}: pad them with zeros"
+        )
     filters = [np.append(f.astype(float), [0.0] * (len(f) % 2)) for f in filters]
     if len(filters) == 2:
         made = _factor_bank(filters, "custom")

@@ -32,7 +32,10 @@ def functions():
         yield f"data.{name}", getattr(lifting.data, name), getattr(lifting.data, name)
 
 
-@pytest.mark.parametrize(("name", "function", "documented"), [pytest.param(*entry, id=entry[0]) for entry in functions()])
+ENTRIES = [pytest.param(*entry, id=entry[0]) for entry in functions()]
+
+
+@pytest.mark.parametrize(("name", "function", "documented"), ENTRIES)
 def test_names_have_types_and_parameters(name, function, documented):
     signature = inspect.signature(function)
     parameters = {key: p for key, p in signature.parameters.items() if key != "self" and not key.startswith("_")}
@@ -67,5 +70,6 @@ def test_mypy_accepts_the_program():
 
 def test_pyright_accepts_the_program():
     pytest.importorskip("pyright")
-    result = subprocess.run([sys.executable, "-m", "pyright", str(PROGRAM)], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "pyright", str(PROGRAM)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
