@@ -7,6 +7,7 @@
 mod array;
 mod bank;
 mod codec;
+mod convolution;
 mod dlpack;
 mod jpeg2000;
 mod level;

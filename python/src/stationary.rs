@@ -73,7 +73,7 @@ pub fn lines_of<T: Sample>([outer, length, inner, step]: [usize; 4], arrays: &[&
 
 /// Lines whose length is a multiple of the level's step.
 pub fn whole_lines(lines: Lines) -> PyResult<Lines> {
-    match lines.step > 0 && lines.length > 0 && lines.length % lines.step == 0 {
+    match lines.step > 0 && lines.length > 0 && lines.length.is_multiple_of(lines.step) {
         true => Ok(lines),
         false => {
             let (length, step) = (lines.length, lines.step);
