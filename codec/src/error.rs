@@ -328,4 +328,69 @@ pub enum CodecError {
         /// Levels of the stream.
         levels: u32,
     },
+    /// Field without samples, or with too many axes.
+    #[error(
+        "invalid shape {shape:?} of a field: one to three axes are allowed, each with at least one sample; reshape it"
+    )]
+    FieldShape {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// Number of samples that does not match the shape of a field.
+    #[error("{found} samples do not fill a field of shape {shape:?}")]
+    FieldSamples {
+        /// The shape.
+        shape: Vec<usize>,
+        /// Samples given.
+        found: usize,
+    },
+    /// Chunks that are too large, or not within the field.
+    #[error(
+        "invalid chunks {chunk:?} of a field of shape {shape:?}: give a length for each axis, at least 1, and at most \
+         {most} samples in all"
+    )]
+    Chunks {
+        /// Shape of the field.
+        shape: Vec<usize>,
+        /// Samples of a chunk along each axis.
+        chunk: Vec<usize>,
+        /// Most samples of a chunk.
+        most: usize,
+    },
+    /// Negative error bound, or none.
+    #[error("invalid error bound {value}: it must be a number of at least 0")]
+    MaxError {
+        /// The bound.
+        value: f64,
+    },
+    /// Stream of a picture where one of a field is needed.
+    #[error("the stream has a picture or is of another version, not a field of version 5")]
+    NotAField,
+    /// Invalid content of a field's stream.
+    #[error("the field's stream is invalid: it has {why}")]
+    FieldStream {
+        /// Reason.
+        why: String,
+    },
+    /// Field of another type than the one asked for.
+    #[error("the field has samples {found}, not {asked}")]
+    OtherType {
+        /// Type of the samples.
+        found: &'static str,
+        /// Type that was asked for.
+        asked: &'static str,
+    },
+    /// Empty region of a field, or one beyond it.
+    #[error(
+        "invalid region of {size:?} samples from {start:?} in a field of shape {shape:?}: it must have samples, and lie \
+         within the field"
+    )]
+    FieldRegion {
+        /// First sample along each axis.
+        start: Vec<usize>,
+        /// Samples along each axis.
+        size: Vec<usize>,
+        /// Shape of the field.
+        shape: Vec<usize>,
+    },
 }

@@ -62,6 +62,7 @@ mod decode;
 mod device;
 mod encode;
 mod error;
+pub mod field;
 mod format;
 mod header;
 mod image;
