@@ -37,6 +37,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Arrays of floats and integers within an error bound, of one to three axes, have streams of their own: [`field`].
+//!
 //! Streams may come from untrusted sources. A truncated stream decodes to what it holds, and a corrupted one is an
 //! error. Allocations stay in proportion to the stream's length.
 //!

@@ -280,12 +280,56 @@ fn generous_rates_are_lossless() {
     assert!(bench.read("rate.lpc").len() <= 512 * 512 / 8);
 }
 
+/// Floats are coded as fields: exactly, or within a bound.
+#[test]
+fn fields_keep_their_bound() {
+    let bench = Bench::new();
+    let mut samples: Vec<f32> = (0..20 * 30 * 40).map(|i| (i as f32 / 50.0).sin() * 8.0).collect();
+    samples[7] = f32::NAN;
+    let bytes: Vec<u8> = samples.iter().flat_map(|s| s.to_le_bytes()).collect();
+    bench.write("a.npy", array("<f4", "(20, 30, 40)", &bytes));
+    bench.run("encode a.npy -o exact.lpc").ok();
+    bench.run("decode exact.lpc -o back.npy").ok();
+    assert!(bench.read("back.npy").ends_with(&bytes));
+    for (bound, error) in [("0.01", 0.01), ("0.1%", 0.016)] {
+        let run = bench.run(&format!("encode a.npy -o a.lpc --max-error {bound}")).ok();
+        assert!(run.stdout.contains("20 × 30 × 40 of float32") && run.stdout.contains("errors of at most"), "{run:?}");
+        assert!(bench.read("a.lpc").len() < bytes.len() / 4);
+        bench.run("decode a.lpc -o back.npy").ok();
+        let back = bench.read("back.npy");
+        let back: Vec<f32> =
+            back[back.len() - bytes.len()..].as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        assert_eq!(back[7].to_bits(), f32::NAN.to_bits());
+        let is_good = |(a, b): (&f32, &f32)| (a - b).abs() <= error || a.is_nan();
+        assert!(samples.iter().zip(&back).all(is_good), "{bound}");
+        bench.run("decode a.lpc -o part.npy --region 3,10,0,1,2,40").ok();
+        let part: Vec<u8> = back[(3 * 30 + 10) * 40..][..80].iter().flat_map(|s| s.to_le_bytes()).collect();
+        assert!(bench.read("part.npy").ends_with(&part));
+    }
+    let info = bench.run("info a.lpc").ok();
+    assert!(info.stdout.starts_with("field        20 × 30 × 40, float32\n"), "{}", info.stdout);
+    bench.write("four.npy", array("|u1", "(2, 2, 2, 2)", &[0; 16])).write("half.npy", array("<f2", "(2, 2)", &[0; 8]));
+    for (line, code, message) in [
+        ("encode four.npy -o b.lpc --max-error 1", 1, "one to three axes are allowed"),
+        ("encode half.npy -o b.lpc", 1, "has float16 samples"),
+        ("encode a.npy -o b.lpc --max-error -1", 2, "a number of at least 0"),
+        ("encode a.npy -o b.lpc --max-error 1 --psnr 40", 2, "cannot be used with"),
+        ("encode a.npy -o b.jph --max-error 1", 2, "--max-error is not for JPEG 2000"),
+        ("decode a.lpc -o b.png", 1, "has float32 samples, which pictures cannot have"),
+        ("decode a.lpc -o b.npy --level 1", 2, "without levels and layers"),
+        ("decode a.lpc -o b.npy --region 0,0,20,30", 2, "in a field of shape [20, 30, 40]"),
+        ("decode a.lpc -o b.npy --region 0,0,20", 2, "of a volume 10,20,30,64,64,64"),
+    ] {
+        bench.run(line).fails(code, message);
+    }
+}
+
 /// No advice rounds measurements to integers without a word.
 #[test]
 fn advice_for_reals_keeps_them() {
     let bench = Bench::new();
     bench.write("a.npy", array("<f4", "(2, 2)", &[0; 16]));
-    let run = bench.run("encode a.npy -o x.lpc");
-    assert!(run.stderr.contains("liftc transform") && run.stderr.contains("np.round"), "{}", run.stderr);
+    let run = bench.run("encode a.npy -o x.lpc --psnr 40");
+    assert!(run.stderr.contains("--max-error") && !run.stderr.contains("np.round"), "{}", run.stderr);
     run.fails(1, "has float32 samples");
 }

@@ -108,6 +108,7 @@ Examples:
   liftc encode *.png --psnr 45 -o streams/            into a directory
   liftc encode photo.png --layers 8 -o photo.lpc      any prefix is a picture
   liftc encode map.tif --tile 1024x1024 -o map.lpc    parts can be decoded alone
+  liftc encode volume.npy --max-error 0.1% -o v.lpc   no sample off by more
   liftc encode photo.png -o photo.jph                 HTJ2K, for other decoders
   liftc encode photo.png --psnr 45 -o photo.jp2       JPEG 2000 Part 1
   liftc decode photo.lpc -o back.png

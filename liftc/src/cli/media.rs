@@ -2,6 +2,7 @@
 
 use super::bench::{DeviceArg, coding_device, device};
 use super::values::{Lengths, any_shape, boundary_values, format_values, sample_values, sides};
+use crate::failure::{Outcome, usage};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_codec::Region;
@@ -118,6 +119,19 @@ pub struct EncodeArgs {
     /// Quality from 1 to 100: 8 less doubles the error
     #[arg(long, value_name = "Q", allow_negative_numbers = true)]
     pub quality: Option<f64>,
+    /// Maximum error of every sample of an array of floats or integers with up to three axes: a number, or a share of
+    /// the array's range, as in 0.1%
+    #[arg(
+        long,
+        value_name = "E|P%",
+        allow_negative_numbers = true,
+        value_parser = max_error,
+        conflicts_with_all = [
+            "lossless", "psnr", "bpp", "quality", "wavelet", "levels", "layers", "tile", "passes", "fast", "fit",
+            "block", "colour", "device"
+        ]
+    )]
+    pub max_error: Option<MaxError>,
     /// The wavelet: NAME, FILE.lift or FILE.lift#NAME [default: legall53 for lossless coding, else cdf97]
     #[arg(short, long)]
     pub wavelet: Option<String>,
@@ -174,11 +188,46 @@ fn tile(text: &str) -> Result<[usize; 2], String> {
     sides(text, |_| true).ok_or_else(|| "write height and width as 1024x1024".into())
 }
 
-fn region(text: &str) -> Result<Region, String> {
+/// `--max-error`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxError {
+    /// In units of the samples.
+    Absolute(f64),
+    /// Share of the range.
+    Percent(f64),
+}
+
+fn max_error(text: &str) -> Result<MaxError, String> {
+    let (number, kind): (&str, fn(f64) -> MaxError) = match text.strip_suffix('%') {
+        Some(number) => (number, MaxError::Percent),
+        None => (text, MaxError::Absolute),
+    };
+    let good = number.trim().parse().ok().filter(|&value: &f64| value >= 0.0 && value.is_finite());
+    good.map(kind).ok_or_else(|| "write a number of at least 0, as 0.001, or a share of the range, as 0.1%".into())
+}
+
+/// `--region`: the first sample along each axis, then the number of samples along each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionArg(pub Vec<usize>);
+
+const REGION: &str = "write first row, first column, rows and columns as 100,200,512,512";
+
+fn region(text: &str) -> Result<RegionArg, String> {
     let numbers: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
-    match numbers.as_deref() {
-        Ok(&[y, x, height, width]) => Ok(Region { y, x, height, width }),
-        _ => Err("write first row, first column, rows and columns as 100,200,512,512".into()),
+    match numbers {
+        Ok(numbers) if [2, 4, 6].contains(&numbers.len()) => Ok(RegionArg(numbers)),
+        _ => Err(format!("{REGION}; of a volume 10,20,30,64,64,64")),
+    }
+}
+
+impl DecodeArgs {
+    /// Region of a picture.
+    pub fn picture_region(&self) -> Outcome<Option<Region>> {
+        match self.region.as_ref().map(|region| &region.0[..]) {
+            None => Ok(None),
+            Some(&[y, x, height, width]) => Ok(Some(Region { y, x, height, width })),
+            Some(_) => Err(usage("invalid --region of a picture").help(REGION)),
+        }
     }
 }
 
@@ -198,9 +247,10 @@ pub struct DecodeArgs {
     #[arg(long, value_name = "N")]
     pub layers: Option<u32>,
     /// Decode only this part, in pixels at full size: first row, first column, rows, columns; at resolution N, rows
-    /// Y/2^N rounded down to (Y + H)/2^N rounded up, and columns likewise
+    /// Y/2^N rounded down to (Y + H)/2^N rounded up, and columns likewise; of arrays, the first sample and the number
+    /// of samples along each axis
     #[arg(long, value_name = "Y,X,H,W", value_parser = region)]
-    pub region: Option<Region>,
+    pub region: Option<RegionArg>,
     /// Output format, if the name does not determine it [default: png]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,

@@ -16,8 +16,8 @@ pub use compile::{CompileArgs, Emit, FixedArgs, KernelCount, KernelsArgs, Schedu
 pub use draw::{ExplainArgs, Panel, PlotArgs};
 pub use factor::{Carrier, FactorArgs, Into};
 pub use media::{
-    ColourArg, DecodeArgs, EncodeArgs, InfoArgs, LayoutArg, OutputFormat, PadArg, StreamFormat, TranscodeArgs,
-    TransformArgs,
+    ColourArg, DecodeArgs, EncodeArgs, InfoArgs, LayoutArg, MaxError, OutputFormat, PadArg, StreamFormat,
+    TranscodeArgs, TransformArgs,
 };
 
 use clap::{Args, Parser, Subcommand};

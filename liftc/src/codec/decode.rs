@@ -4,7 +4,7 @@ use super::{jpeg2000, read};
 use crate::cli::DecodeArgs;
 use crate::failure::{Outcome, input, usage};
 use crate::media::image::{self, Picture};
-use crate::media::{self, ArrayFormat, Data, Samples, shape_text};
+use crate::media::{self, ArrayFormat, Data, Element, Samples, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::{named, note};
 use bytemuck::Pod;
@@ -40,6 +40,21 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         write(args, output, format, &shape, data, bits, signed).map_err(|f| f.at(&place))?;
         return Ok(format!("{}: {}, from {from}\n", output_name(output), shape_text(&shape)));
     }
+    if lifting_codec::field::is_field(&stream) {
+        if args.level.is_some() || args.layers.is_some() {
+            return Err(usage("the stream has a field, without levels and layers").at(&place).help("use --region"));
+        }
+        let region = args.region.as_ref().map(|region| &region.0[..]);
+        let (shape, data) = super::field::decode(&stream, region, MAX_SAMPLES).map_err(|f| f.at(&place))?;
+        let element = data.element();
+        if let (Output::Picture(_), false) = (&format, matches!(element, Element::U8 | Element::U16)) {
+            let text = format!("has {} samples, which pictures cannot have", element.name());
+            return Err(input(text).at(&place).help("write an array: -o NAME.npy"));
+        }
+        let bits = 8 * element.bytes() as u32;
+        write(args, output, format, &shape, data, bits, false).map_err(|f| f.at(&place))?;
+        return Ok(format!("{}: {} of {}\n", output_name(output), shape_text(&shape), element.name()));
+    }
     let at = |e: CodecError| match &e {
         CodecError::NotAStream => {
             input(&e).at(&place).help("`liftc encode` writes streams; for coefficients, use `transform --inverse`")
@@ -53,7 +68,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     if let Some(layers) = args.layers {
         decoder = decoder.layers(layers).map_err(at)?;
     }
-    if let Some(region) = args.region {
+    if let Some(region) = args.picture_region()? {
         decoder = decoder.region(region).map_err(at)?;
     }
     let picture = decoder.decode(level).map_err(at)?;

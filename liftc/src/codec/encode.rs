@@ -1,6 +1,6 @@
 //! `liftc encode`: pictures to streams.
 
-use super::jpeg2000;
+use super::{field, jpeg2000};
 use crate::cli::{ColourArg, EncodeArgs, StreamFormat};
 use crate::failure::{Outcome, input, usage};
 use crate::media::{self, Array, Ask, Colour, Data, Origin, PREMULTIPLIED, Samples, shape_text};
@@ -37,6 +37,9 @@ enum Coding {
 impl Request {
     /// Resolves the wavelet and checks the settings.
     pub fn new(args: &EncodeArgs, format: StreamFormat) -> Outcome<Request> {
+        if args.max_error.is_some() && format != StreamFormat::Lpc {
+            return Err(usage("--max-error is not for JPEG 2000").help("end the output in .lpc"));
+        }
         let coding = match format {
             StreamFormat::Lpc => Coding::own(args)?,
             _ => Coding::Jpeg2000(Box::new(jpeg2000::Request::new(args, format)?)),
@@ -96,10 +99,19 @@ fn both(builder: &CodecBuilder) -> Outcome<Box<[Codec; 2]>> {
     Ok(Box::new([codec(false)?, codec(true)?]))
 }
 
-/// Encodes one picture, and returns a line of report.
-pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
+/// Encodes one picture or field, and returns a line of report.
+pub fn run(args: &EncodeArgs, request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     let place = input_name(path);
     let mut array = media::read(path, Ask { member: request.array.as_deref(), salvage: request.salvage })?;
+    if let (Coding::Own { .. }, Some(tolerance)) = (&request.coding, field::tolerance(args, &array)) {
+        let (shape, element) = (shape_text(&array.shape), array.data.element());
+        let raw = array.data.len() * element.bytes();
+        let (stream, error) = field::encode(array, tolerance).map_err(|f| f.at(&place))?;
+        write_file(output, |w| w.write_all(&stream))?;
+        let ratio = raw as f64 / stream.len() as f64;
+        let (name, bytes) = (output_name(output), stream.len());
+        return Ok(format!("{name}: {shape} of {} in {bytes} bytes, ratio {ratio:.2}, {error}\n", element.name()));
+    }
     if let (true, Some(colour)) = (array.origin.is_premultiplied(), array.origin.colour()) {
         // Streams cannot record it.
         array.data = array.data.divided(colour);
@@ -226,16 +238,11 @@ pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> 
         Data::U16(v) => (16, false, widened(v)?),
         Data::I16(v) => (16, true, widened(v)?),
         _ => {
-            let text = format!("has {} samples: only integers of 8 and 16 bits can be encoded", element.name());
+            let text = format!("has {} samples, and pictures have integers of 8 or 16 bits", element.name());
+            let help = "bound the error of each sample, as in --max-error 0.1%, or encode it exactly: --lossless";
             return Err(input(text).help(match element.is_real() {
-                true => {
-                    "transform it, which takes reals: liftc transform; or scale it first, for values from 0 to 1: \
-                     np.round(a * 65535).astype('u2')"
-                }
-                false => {
-                    "transform it, which takes wider integers: liftc transform; or, if all values fit 16 bits: \
-                     a.astype('u2')"
-                }
+                true => help.to_owned(),
+                false => format!("{help}; or, if all values fit 16 bits: a.astype('u2')"),
             }));
         }
     };

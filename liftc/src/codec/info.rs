@@ -11,6 +11,9 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     if jpeg2000::is_stream(stream) {
         return jpeg2000::describe(stream);
     }
+    if lifting_codec::field::is_field(stream) {
+        return super::field::describe(stream);
+    }
     let decoder = Decoder::new(stream).map_err(input)?;
     let packets = decoder.packets().map_err(input)?;
     let header = decoder.header();

@@ -159,7 +159,7 @@ pub fn decode(args: &DecodeArgs, stream: &[u8], as_picture: bool) -> Outcome<Dec
     if let Some(layers) = args.layers {
         decoder = decoder.layers(layers);
     }
-    if let Some(region) = args.region {
+    if let Some(region) = args.picture_region()? {
         let area = decoder.codestream().size.area;
         let along = |start: u32, from: usize, length: usize| {
             let end = |n: usize| start.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));

@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod field;
 mod info;
 mod jpeg2000;
 
@@ -24,7 +25,7 @@ pub fn encode(args: &EncodeArgs) -> Outcome {
     let request = encode::Request::new(args, format)?;
     let extension = |_: &Path| format!(".{}", format.name());
     each(&args.inputs, &args.output, args.quiet, args.threads, &extension, |input, output| {
-        encode::run(&request, input, output)
+        encode::run(args, &request, input, output)
     })
 }
 
