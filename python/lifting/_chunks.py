@@ -17,6 +17,7 @@ DEFAULTS = {
     "fast": 0,
     "components": False,
     "format": "lpc",
+    "max_error": None,
 }
 
 
@@ -48,9 +49,13 @@ def to_stream(chunk, options):
     The last two axes are rows and columns; axes before them are further rows. With ``components`` a last axis of
     components follows the columns."""
     chunk = np.asarray(chunk)
-    if chunk.dtype.kind not in "iu" or chunk.dtype.itemsize > 2:
-        raise LiftingError(f"chunks must be int8, uint8, int16 or uint16, not {chunk.dtype}: choose another codec")
-    options = dict(options)
+    if chunk.dtype.kind not in "iuf":
+        raise LiftingError(f"chunks must be integers or floats, not {chunk.dtype}: choose another codec")
+    if options["max_error"] is not None or chunk.dtype.kind == "f" or chunk.dtype.itemsize > 2:
+        # All axes but the last two become one.
+        field = chunk.reshape(-1, *chunk.shape[-2:]) if chunk.ndim > 3 else np.atleast_1d(chunk)
+        return encode(field, **said(options))
+    options = {name: value for name, value in options.items() if name != "max_error"}
     inner = chunk.shape[-2:] if options.pop("components") else chunk.shape[-1:]
     name = options.pop("wavelet")
     pixels = chunk.reshape(-1, *inner)

@@ -35,6 +35,7 @@ def encode(
     layers: int = 1,
     tile: tuple[int, int] | None = None,
     format: Literal['lpc', 'htj2k', 'jph', 'j2k', 'jp2'] = "lpc",
+    max_error: float | str | None = None,
 ) -> bytes:
     """Compresses a picture of integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
     components)``, to a stream (bytes).
@@ -72,6 +73,11 @@ def encode(
     format : {'lpc', 'htj2k', 'jph', 'j2k', 'jp2'}, optional
         The format of docs/format.md; codestream or file of JPEG 2000 Part 15; codestream or file of Part 1.
 
+    max_error : float or str, optional
+        Bound of the absolute error of every sample of an array of floats or integers with one to three axes: a number,
+        or a share of the array's range such as ``"0.1%"``. NaN, infinities and -0 come back bit for bit. Arrays of
+        floats and of wider integers without a target come back exactly. No other option applies to these arrays.
+
     Returns
     -------
     bytes
@@ -79,12 +85,27 @@ def encode(
 
     Examples
     --------
+    >>> x = np.sin(np.arange(32 * 32 * 32, dtype="float32") / 100).reshape(32, 32, 32)
+    >>> stream = encode(x, max_error=1e-3)
+    >>> len(stream) < x.nbytes / 5, bool(abs(decode(stream) - x).max() <= 1e-3), bool((decode(encode(x)) == x).all())
+    (True, True, True)
+
     >>> image = np.add.outer(np.arange(100), np.arange(120)).astype("uint8")
     >>> stream = encode(image)
     >>> len(stream) < image.size / 4, bool((decode(stream) == image).all()), decode(stream, level=2).shape
     (True, True, (25, 30))
     """
     image = _whole_numbers(image)
+    is_lossy = not (psnr is None and bpp is None and quality is None)
+    is_field = image.dtype.kind == "f" or image.dtype.itemsize > 2 or image.ndim == 1
+    if max_error is not None or is_field and image.dtype.kind in "iuf" and not is_lossy and bits is None:
+        usual = (levels, bits, passes, fast, colour, layers, tile) == (None, None, 2, 0, True, 1, None)
+        if is_lossy or wavelet is not None or format != "lpc" or not usual:
+            raise LiftingError(
+                f"an array of {image.ndim} axes and samples {image.dtype}, or with max_error, takes no option but "
+                "max_error: leave out the others"
+            )
+        return _encode_field(image, max_error)
     if image.dtype.kind not in "iu" or image.ndim not in (2, 3):
         raise LiftingError(
             f"an image must have integers and two or three axes, not {image.ndim} of {image.dtype}: "
@@ -132,6 +153,21 @@ def encode(
     )
 
 
+def _encode_field(array, max_error):
+    """The stream of an array within an error bound, or exactly."""
+    relative = isinstance(max_error, str)
+    try:
+        if relative and not max_error.strip().endswith("%"):
+            raise ValueError
+        bound = None if max_error is None else float(max_error.strip()[:-1]) / 100 if relative else float(max_error)
+    except (TypeError, ValueError):
+        raise LiftingError(f"invalid max_error {max_error!r}: give a number, or a share of the range as '0.1%'") from None
+    # A copy of its own, in this machine's byte order: no other thread changes it.
+    samples = np.array(array, array.dtype.newbyteorder("="), order="C", copy=True)
+    flat = samples.reshape(-1).view(np.uint8)
+    return _lifting.encode_field(flat, samples.dtype.name, samples.shape, bound, relative)
+
+
 def _whole_numbers(image):
     """A picture as an array. Lists and arrays of objects get the smallest type that holds them."""
     made = np.asarray(image)
@@ -152,7 +188,7 @@ def decode(
     level: int = 0,
     *,
     layers: int | None = None,
-    region: tuple[int, int, int, int] | None = None,
+    region: tuple[int, ...] | None = None,
     cut: bool = False,
     components: bool = False,
     max_samples: int = 2**30,
@@ -168,7 +204,8 @@ def decode(
     layers : int, optional
         Number of quality layers to decode, all by default.
     region : tuple of int, optional
-        First row, first column, rows and columns at full size; only the blocks that it depends on are decoded.
+        First row, first column, rows and columns at full size; only the blocks that it depends on are decoded. Of an
+        array coded with ``max_error``: the first sample along each axis, then the number of samples along each.
     cut : bool, optional
         Whether a truncated stream gives the picture that it holds, instead of an error.
     components : bool, optional
@@ -190,6 +227,14 @@ def decode(
     region = None if region is None else tuple(int(n) for n in region)
     layers = None if layers is None else int(layers)
     stream = bytes(stream)
+    half = 0 if region is None else len(region) // 2
+    part = None if region is None else (list(region[:half]), list(region[half:]))
+    field = _lifting.decode_field(stream, part, int(max_samples))
+    if field is not None:
+        if level or layers is not None:
+            raise LiftingError("the stream has an array without levels and layers: leave out level and layers")
+        samples, kind, shape = field
+        return np.frombuffer(samples, kind).reshape(shape).copy()
     is_jpeg2000 = stream.startswith((b"\xff\x4f\xff\x51", b"\0\0\0\x0cjP  "))
     native = _lifting.decode_jpeg2000 if is_jpeg2000 else _lifting.decode
     decoded = native(stream, int(level), layers, region, int(max_samples))

@@ -29,6 +29,10 @@ def encode(
 def decode(
     stream: bytes, level: int, layers: int | None, region: tuple[int, int, int, int] | None, most: int
 ) -> tuple[bytes, tuple[int, int, int], int, bool, bool]: ...
+def encode_field(samples: Any, kind: str, shape: tuple[int, ...], bound: float | None, relative: bool) -> bytes: ...
+def decode_field(
+    stream: bytes, region: tuple[list[int], list[int]] | None, most: int
+) -> tuple[bytes, str, list[int]] | None: ...
 def encode_jpeg2000(
     samples: Any,
     bits: int,

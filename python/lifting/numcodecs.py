@@ -19,7 +19,7 @@ __all__ = ["LiftingCodec"]
 
 
 class LiftingCodec(Codec):
-    """Compresses chunks of int8, uint8, int16 or uint16; options are those of `lifting.zarr.LiftingCodec`."""
+    """Compresses chunks of integers and floats; options are those of `lifting.zarr.LiftingCodec`."""
 
     codec_id = "lifting"
 

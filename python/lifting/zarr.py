@@ -25,8 +25,11 @@ __all__ = ["LiftingCodec"]
 
 @dataclass(frozen=True, init=False)
 class LiftingCodec(ArrayBytesCodec):
-    """Compresses chunks of int8, uint8, int16 or uint16 by `lifting.encode`.
+    """Compresses chunks by `lifting.encode`.
 
+    Chunks of floats, and of integers of more than 16 bits, take the option ``max_error`` only: the largest absolute
+    error of a sample, or a share of each chunk's range such as ``"0.1%"``; they are lossless without it. With
+    ``max_error``, so do other integers. Chunks of int8, uint8, int16 and uint16 are pictures otherwise:
     ``wavelet``, ``psnr``, ``bpp``, ``quality``, ``levels``, ``passes`` and ``fast`` are its options; the default is
     lossless. The last two axes are rows and columns. With ``components=True``, the last axis holds components, and the
     two axes before it are rows and columns.

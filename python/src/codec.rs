@@ -4,7 +4,9 @@ use crate::LiftingError;
 use crate::array::Array;
 use crate::scheme::Scheme;
 use lifting_codec::block::Passes;
+use lifting_codec::field::{FieldCodec, FieldDecoder, Samples, Tolerance, is_field};
 use lifting_codec::{Codec, CodecError, Decoder, Image, Region, Target};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -109,4 +111,81 @@ pub fn decode<'py>(
     let Image { height, width, components, bits, signed, samples } = picture.image;
     let bytes = bytes_of(py, &samples)?;
     Ok((bytes, (height, width, components), bits, signed, picture.complete, component_axis))
+}
+
+/// The stream of a field: `samples` are the bytes of an array that nobody else uses, of the type with NumPy's name
+/// `kind` and this shape. `relative` bounds are shares of the range; without a bound, the field is restored exactly.
+#[pyfunction]
+pub fn encode_field<'py>(
+    py: Python<'py>,
+    samples: &Bound<'py, PyAny>,
+    kind: &str,
+    shape: Vec<usize>,
+    bound: Option<f64>,
+    relative: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let buffer = PyBuffer::<u8>::get(samples)?;
+    let (address, bytes) = (buffer.buf_ptr(), buffer.len_bytes());
+    let tolerance = match bound {
+        None => Tolerance::Lossless,
+        Some(share) if relative => Tolerance::Relative(share),
+        Some(error) => Tolerance::Absolute(error),
+    };
+    macro_rules! of_kind {
+        ($($t:ty, $name:literal;)*) => {
+            match kind {
+                $($name => {
+                    if !buffer.is_c_contiguous() || !(address as usize).is_multiple_of(align_of::<$t>()) {
+                        return Err(LiftingError::new_err("the samples of a field are not contiguous and aligned"));
+                    }
+                    // SAFETY: the buffer has these bytes, they are aligned, and the wrapper shares them with nobody.
+                    let samples: &[$t] = unsafe { std::slice::from_raw_parts(address.cast(), bytes / size_of::<$t>()) };
+                    py.detach(|| FieldCodec::new(tolerance).encode(samples, &shape))
+                })*
+                _ => {
+                    let text = "a field has float32, float64, or integers of 8 to 64 bits: convert the array";
+                    return Err(LiftingError::new_err(format!("unsupported samples {kind}; {text}")));
+                }
+            }
+        };
+    }
+    let stream = of_kind! {
+        f32, "float32"; f64, "float64"; u8, "uint8"; i8, "int8"; u16, "uint16"; i16, "int16"; u32, "uint32";
+        i32, "int32"; u64, "uint64"; i64, "int64";
+    };
+    Ok(PyBytes::new(py, &stream.map_err(codec_error)?))
+}
+
+/// Field of a stream, or a region of it (first sample and length along each axis): bytes, NumPy's name of the type, and
+/// shape. `None` if the stream has no field.
+#[pyfunction]
+pub fn decode_field<'py>(
+    py: Python<'py>,
+    stream: &[u8],
+    region: Option<(Vec<usize>, Vec<usize>)>,
+    most: u64,
+) -> PyResult<Option<(Bound<'py, PyBytes>, &'static str, Vec<usize>)>> {
+    if !is_field(stream) {
+        return Ok(None);
+    }
+    let decoder = FieldDecoder::new(stream).map_err(codec_error)?.at_most(most.into());
+    let part = region.as_ref().map(|(start, size)| (&start[..], &size[..]));
+    let samples = py.detach(|| decoder.any(part)).map_err(codec_error)?;
+    let header = decoder.header();
+    macro_rules! bytes {
+        ($($variant:ident)*) => {
+            match &samples {
+                $(Samples::$variant(samples) => {
+                    PyBytes::new_with(py, size_of_val(&samples[..]), |bytes| {
+                        let each = bytes.chunks_exact_mut(size_of_val(&samples[0]));
+                        each.zip(samples).for_each(|(to, sample)| to.copy_from_slice(&sample.to_ne_bytes()));
+                        Ok(())
+                    })
+                })*
+            }
+        };
+    }
+    let bytes = bytes!(F32 F64 U8 I8 U16 I16 U32 I32 U64 I64)?;
+    let shape = part.map_or(header.shape(), |(_, size)| size).to_vec();
+    Ok(Some((bytes, header.kind().name(), shape)))
 }

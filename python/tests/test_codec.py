@@ -59,7 +59,7 @@ def test_truncated_streams_and_errors():
     assert lifting.decode(stream[: len(stream) // 2], cut=True).shape == image.shape
     for make, message in [
         (lambda: lifting.decode(b"nothing"), "stream"),
-        (lambda: lifting.encode(image.astype(float)), "must have integers"),
+        (lambda: lifting.encode(image.astype(float), psnr=40), "must have integers"),
         (lambda: lifting.encode(image, psnr=40, bpp=1), "exclude each other"),
         (lambda: lifting.encode(image, "cdf97"), "lossless"),
         (lambda: lifting.encode(image, bits=4), "4 bits"),
@@ -144,3 +144,46 @@ class TestJpeg2000:
             lifting.transcode(b"something else", "jph")
         with pytest.raises(lifting.LiftingError, match="unknown format 'lpc'"):
             lifting.transcode(stream, "lpc")
+
+
+class TestFields:
+    """Arrays within an error bound, or exactly."""
+
+    @pytest.mark.parametrize("dtype", ["float32", "float64", ">f4", "uint8", "int16", "uint32", "int64", "uint64"])
+    @pytest.mark.parametrize("shape", [(300,), (33, 40), (9, 20, 31)])
+    def test_bounds(self, shape, dtype):
+        x = (np.sin(np.arange(np.prod(shape)) / 30) * 50 + 60).reshape(shape).astype(dtype)
+        for max_error, most in [(2.5, 2.5), ("1%", float(np.ptp(x)) * 0.01)]:
+            back = lifting.decode(lifting.encode(x, max_error=max_error))
+            assert back.dtype == x.dtype.newbyteorder("=") and back.shape == x.shape
+            assert abs(back.astype(float) - x.astype(float)).max() <= most
+        assert (lifting.decode(lifting.encode(x, max_error=0)) == x).all()
+
+    def test_floats_come_back_exactly(self):
+        x = np.random.default_rng(1).standard_normal((20, 30, 40)).astype("float32")
+        x[0, 0, :6] = [np.nan, np.inf, -np.inf, -0.0, 1e-45, 0.0]
+        stream = lifting.encode(x)
+        assert lifting.decode(stream).tobytes() == x.tobytes()
+        assert lifting.decode(stream, region=(3, 4, 5, 6, 7, 8)).tobytes() == x[3:9, 4:11, 5:13].tobytes()
+        back = lifting.decode(lifting.encode(x, max_error=0.1))
+        assert back[0, 0, :4].tobytes() == x[0, 0, :4].tobytes()
+        finite = np.isfinite(x)
+        assert abs(back[finite] - x[finite]).max() <= 0.1
+
+    def test_errors(self):
+        x = np.zeros((4, 5), "float32")
+        for make, message in [
+            (lambda: lifting.encode(x, max_error=-1), "at least 0"),
+            (lambda: lifting.encode(x, max_error="1"), "invalid max_error '1'"),
+            (lambda: lifting.encode(x, max_error=[1]), "invalid max_error"),
+            (lambda: lifting.encode(x, max_error=1, psnr=40), "no option but max_error"),
+            (lambda: lifting.encode(x, levels=3), "no option but max_error"),
+            (lambda: lifting.encode(x.reshape(2, 2, 5, 1), max_error=1), "one to three axes"),
+            (lambda: lifting.encode(x.astype("float16")), "unsupported samples float16"),
+            (lambda: lifting.decode(lifting.encode(x), 1), "without levels and layers"),
+            (lambda: lifting.decode(lifting.encode(x), region=(0, 0, 5, 5)), "invalid region"),
+            (lambda: lifting.decode(lifting.encode(x), max_samples=19), "more than the limit of 19"),
+            (lambda: lifting.decode(lifting.encode(x)[:-1]), "truncated"),
+        ]:
+            with pytest.raises(lifting.LiftingError, match=message):
+                make()
