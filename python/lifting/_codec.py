@@ -161,7 +161,8 @@ def _encode_field(array, max_error):
             raise ValueError
         bound = None if max_error is None else float(max_error.strip()[:-1]) / 100 if relative else float(max_error)
     except (TypeError, ValueError):
-        raise LiftingError(f"invalid max_error {max_error!r}: give a number, or a share of the range as '0.1%'") from None
+        text = f"invalid max_error {max_error!r}: give a number, or a share of the range as '0.1%'"
+        raise LiftingError(text) from None
     # A copy of its own, in this machine's byte order: no other thread changes it.
     samples = np.array(array, array.dtype.newbyteorder("="), order="C", copy=True)
     flat = samples.reshape(-1).view(np.uint8)
