@@ -41,8 +41,7 @@ def encode(
     components)``, to a stream (bytes).
 
     The default is lossless, with an integer wavelet. One of ``psnr``, ``bpp`` and ``quality`` makes it lossy. JPEG 2000
-    takes the wavelets ``legall53`` without loss and
-    ``cdf97`` otherwise; ``passes`` and ``fast`` are not for it.
+    takes the wavelets ``legall53`` without loss and ``cdf97`` otherwise; ``passes`` and ``fast`` are not for it.
 
     Parameters
     ----------
@@ -72,7 +71,6 @@ def encode(
         Height and width of independently coded tiles.
     format : {'lpc', 'htj2k', 'jph', 'j2k', 'jp2'}, optional
         The format of docs/format.md; codestream or file of JPEG 2000 Part 15; codestream or file of Part 1.
-
     max_error : float or str, optional
         Bound of the absolute error of every sample of an array of floats or integers with one to three axes: a number,
         or a share of the array's range such as ``"0.1%"``. NaN, infinities and -0 come back bit for bit. Arrays of
