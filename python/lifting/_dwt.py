@@ -127,14 +127,18 @@ def _device(array):
     return f"cuda:{array.device.id}" if hasattr(array, "__cuda_array_interface__") else None
 
 
+def check_steps(engine):
+    """Raises an error for a filter bank that is executed by convolution, which GPUs lack."""
+    if isinstance(engine, _lifting.Bank):
+        raise LiftingError(
+            "the filter bank has no lifting steps, which GPUs need: pass `lifting.factor(bank)`, or data in host memory"
+        )
+
+
 @cached(lambda level, device: level[1])
 def _plan(level, device):
     """A level as a device plan, its direction, and the scratch memory of that direction in bytes."""
-    if isinstance(level[0], _lifting.Bank):
-        raise LiftingError(
-            "the filter bank has no lifting steps, which GPUs need: factor it with `lifting.factor`, or pass NumPy's "
-            "arrays"
-        )
+    check_steps(level[0])
     plan = _lifting.level_plan(*level, device)
     way = "inverse" if level[-1] else "forward"
     return plan, way, plan.scratch_bytes(way, 0) if plan.gpu is not None else 0

@@ -30,7 +30,9 @@ def _level(key, shape, modes, dtype, of_bands):
 @cached(lambda key, shape, *others: shape)
 def _plan(key, shape, modes, dtype, of_bands, device):
     """The level as a device plan; it takes bands as windows of an array of zeros."""
-    return _lifting.level_plan(wavelet_of(key)._scheme, shape, (None, *modes), _NAMES[dtype], of_bands, device)
+    engine = wavelet_of(key)._engine
+    _dwt.check_steps(engine)
+    return _lifting.level_plan(engine, shape, (None, *modes), _NAMES[dtype], of_bands, device)
 
 
 def _device(tensor):

@@ -173,6 +173,15 @@ def test_plans_factor_the_bank():
         lifting.Plan(32, lifting.Wavelet("none", BANKS["two taps"]))
 
 
+def test_gpus_need_steps():
+    engine = pair("noise")[0]._engine
+    level = lifting._dwt._prepare(engine, (8,), ("zero",), "f64", False, 1)
+    with pytest.raises(lifting.LiftingError, match=r"pass `lifting.factor\(bank\)`"):
+        lifting._dwt._plan(level.level, "interpreter")
+    factored = lifting.factor(lifting.Wavelet("padded", BANKS["padded"]).filter_bank)
+    assert isinstance(factored._engine, lifting._lifting.Scheme)
+
+
 @pytest.mark.parametrize(
     ("bank", "error"),
     [
