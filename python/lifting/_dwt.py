@@ -448,6 +448,9 @@ def _know(given, arrays, wavelet, mode, axes):
     small = 0 < arrays[0].size <= _FEW and dtype.char in _SAMPLES
     if not small or any(type(x) is not np.ndarray or x.dtype != dtype for x in data):
         return
+    # Old names warn each time.
+    if isinstance(modes, str) and modes not in Modes.__members__:
+        return
     along = _modes_along(axes, [mode], len(shape))
     level = _prepare(wavelet._engine, shape, along, _SAMPLES[dtype.char], len(data) == 2, _threads)
     try:

@@ -376,6 +376,8 @@ def test_small_calls_notice_what_changes():
         assert (lifting.dwt(unaligned(x), "db2")[0] == low).all()
         assert (lifting.dwt(x.astype(">f8"), "db2")[1] == high).all()
         assert lifting.dwt(x.astype("f4"), "db2")[0].dtype == np.float32
+        with pytest.warns(DeprecationWarning, match="sym is deprecated"):
+            lifting.dwt(x, "db2", "sym")
         with pytest.raises(ValueError, match="bands of one level must have one shape"):
             lifting.idwt(low, high[1:], "db2")
         lifting.set_threads(lifting.set_threads(1))
