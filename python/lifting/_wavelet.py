@@ -115,7 +115,7 @@ class Wavelet:
 
     The catalogue has all discrete wavelets of PyWavelets and more (`catalogue`); `wavelet` compiles text. PyWavelets'
     functions take any filter bank. A bank within `NEAREST` of a catalogue wavelet is transformed by its lifting steps,
-    and others by convolution; the text that ``repr`` returns ends with which. Plans, the codec, `show` and
+    and others by convolution; ``repr`` ends with the way of execution. Plans, the codec, `show` and
     `lifting.jax` need lifting steps: the bank is then factored, which takes up to minutes for long filters, and
     requires perfect reconstruction. On GPUs pass `factor(bank)`.
 

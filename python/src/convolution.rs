@@ -25,7 +25,7 @@ impl Real for f64 {
 /// A row: weights of neighbouring columns, from a first column on.
 type Row<T> = Vec<(usize, Vec<T>)>;
 
-/// A row before columns are sorted: columns, of which one may occur several times, and weights.
+/// A row before columns are sorted: columns, possibly repeated, and weights.
 type Terms = Vec<(usize, f64)>;
 
 /// A matrix whose inner rows repeat.
@@ -94,7 +94,7 @@ impl<'a> Family<'a> {
         let short = 6 * self.length + 6 + n % 2;
         let less = n.saturating_sub(short);
         let (period, advance) = self.period;
-        // Data lengths count single samples, of which a row of analysis reads two.
+        // A row of analysis reads two samples more than the one before.
         let [fewer_rows, fewer_columns] = match self.period {
             (1, 2) => [less / 2, less],
             _ => [less * period, less * advance],
@@ -214,7 +214,7 @@ impl<T: Real> Matrix<T> {
         }
     }
 
-    /// Multiplies `inner` interleaved lines, each of which is copied without gaps if there are several.
+    /// Multiplies `inner` interleaved lines. Several are copied without gaps first.
     fn apply_lines(&self, source: &[T], target: &mut [T], inner: usize, add: bool) {
         let mut line = vec![T::default(); if inner > 1 { self.columns } else { 0 }];
         for i in 0..inner {

@@ -1,8 +1,9 @@
 //! Native extension of the Python package `lifting`: wavelets, plans and levels on Python's arrays.
 //!
 //! `array` reads Python's buffers, and arrays of other libraries by `dlpack`. `scheme` has wavelets, `plan` plans,
-//! `level` PyWavelets' levels, `bank` levels by convolution, `codec` the image codec, and `xla` the handlers for JAX. The public interface is Python
-//! code in `lifting/`, which also allocates the arrays; plans and levels copy nothing.
+//! `level` PyWavelets' levels, `bank` levels by convolution, `codec` the image codec, and `xla` the handlers for JAX.
+//! The public interface is Python code in `lifting/`, which also allocates the arrays. Plans and levels of lifting
+//! steps copy nothing.
 
 mod array;
 mod bank;
