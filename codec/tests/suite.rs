@@ -3,6 +3,7 @@
 mod block;
 mod codec;
 mod device;
+mod fields;
 mod kernel;
 mod scalable;
 mod streams;

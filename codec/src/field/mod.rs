@@ -35,6 +35,7 @@ pub use decode::{FieldDecoder, Samples};
 pub use element::{Element, Kind};
 pub use header::{FieldHeader, MAX_AXES, MAX_CHUNK, is_field};
 
+use crate::budget;
 use crate::error::CodecError;
 use bounded::{Bound, Choice};
 use header::{Grid, check_chunk};
@@ -116,7 +117,7 @@ impl FieldCodec {
         for numbers in numbers.chunks(at_once(&header)) {
             let coded = threads::map(numbers, |&number| {
                 let (start, shape) = grid.place(number);
-                let part = part(samples, grid.shape, start, shape);
+                let part = part(samples, grid.shape, start, shape)?;
                 encode_chunk(&part, shape, header.bound.as_ref().map(|bound| (bound, choice)))
             });
             chunks.extend(coded.into_iter().collect::<Result<Vec<_>, _>>()?);
@@ -179,13 +180,18 @@ fn copy<T: Copy>((from, of, at): Place<&[T]>, (to, within, place): Place<&mut [T
 }
 
 /// Samples of a part of an array.
-fn part<T: Element>(samples: &[T], shape: [usize; 3], start: [usize; 3], size: [usize; 3]) -> Cow<'_, [T]> {
+fn part<T: Element>(
+    samples: &[T],
+    shape: [usize; 3],
+    start: [usize; 3],
+    size: [usize; 3],
+) -> Result<Cow<'_, [T]>, CodecError> {
     if size == shape {
-        return samples.into();
+        return Ok(samples.into());
     }
-    let mut part = vec![T::default(); size.iter().product()];
+    let mut part = budget::zeros(size.iter().product(), "samples")?;
     copy((samples, shape, start), (&mut part, size, [0; 3]), size);
-    part.into()
+    Ok(part.into())
 }
 
 /// Choice for noise.
@@ -202,7 +208,7 @@ fn chosen<T: Element>(samples: &[T], grid: &Grid, bound: &Bound) -> Result<Choic
     // No longer than a chunk: the bound has no more levels.
     let size = grid.chunk.map(|side| side.min(most));
     let start = [0, 1, 2].map(|axis| (shape[axis] - size[axis]) / 2);
-    let part = part(samples, shape, start, size);
+    let part = part(samples, shape, start, size)?;
     let bytes = |choice: Choice| Ok::<_, CodecError>(encode_chunk(&part, size, Some((bound, choice)))?.len());
     let mut best = (bytes(USUAL)?, USUAL);
     for steps in [&[2.0, 2.25, 2.5, 3.0][..], &[1.5, 1.25]] {
