@@ -98,11 +98,15 @@ impl FieldCodec {
         if shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n)) != Some(samples.len()) {
             return Err(CodecError::FieldSamples { shape: shape.to_vec(), found: samples.len() });
         }
-        let chunk = match &self.chunk {
-            Some(chunk) => chunk.iter().zip(shape).map(|(&chunk, &side)| chunk.min(side)).collect(),
+        let chunk: Vec<usize> = match &self.chunk {
+            Some(chunk) if chunk.len() == shape.len() => {
+                chunk.iter().zip(shape).map(|(&n, &side)| n.min(side)).collect()
+            }
+            // Refused below.
+            Some(chunk) => chunk.clone(),
             None => usual_chunk(shape),
         };
-        check_chunk(shape, if self.chunk.as_ref().is_some_and(|c| c.len() != shape.len()) { &[] } else { &chunk })?;
+        check_chunk(shape, &chunk)?;
         let mut header = FieldHeader { kind: T::KIND, shape: shape.to_vec(), chunk, bound: None };
         if let Some(error) = self.error(samples)? {
             header.bound = Bound::new::<T>(error, header.depth())?;
