@@ -156,15 +156,18 @@ pub fn encode_field<'py>(
     Ok(PyBytes::new(py, &stream.map_err(codec_error)?))
 }
 
-/// Field of a stream, or a region of it (first sample and length along each axis): bytes, NumPy's name of the type, and
-/// shape. `None` if the stream has no field.
+/// Decoded field: bytes, NumPy's name of the type, and shape.
+pub type DecodedField<'py> = (Bound<'py, PyBytes>, &'static str, Vec<usize>);
+
+/// Field of a stream, or a region of it (first sample and length along each axis). `None` if the stream
+/// has no field.
 #[pyfunction]
 pub fn decode_field<'py>(
     py: Python<'py>,
     stream: &[u8],
     region: Option<(Vec<usize>, Vec<usize>)>,
     most: u64,
-) -> PyResult<Option<(Bound<'py, PyBytes>, &'static str, Vec<usize>)>> {
+) -> PyResult<Option<DecodedField<'py>>> {
     if !is_field(stream) {
         return Ok(None);
     }
