@@ -3,8 +3,7 @@
 #![allow(clippy::undocumented_unsafe_blocks, reason = "each block passes on the contract of `vector::Vector`")]
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
-use crate::vector::{Vector, Whole};
-use crate::x86::vector;
+use crate::vector::{Vector, Whole, vector};
 use std::arch::x86_64::*;
 
 macro_rules! whole {

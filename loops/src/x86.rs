@@ -3,105 +3,9 @@
 #![allow(clippy::undocumented_unsafe_blocks, reason = "each block passes on the contract of `vector::Vector`")]
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
-use crate::vector::{Bits, Reals, Vector};
+use crate::vector::{Bits, Reals, Vector, vector};
 use half::f16;
 use std::arch::x86_64::*;
-
-/// A register type, and its single-instruction operations.
-macro_rules! vector {
-    (
-        $name:ident, $register:ty, $lane:ty, $lanes:literal, $number:ty,
-        $load:ident, $store:ident, $stream:ident, $set:ident, $add:ident, $sub:ident, $mul:ident, $and:ident,
-        ($on:ident) => $mask:expr,
-        ($this:ident, $before:ident, $k:ident) => $after:expr,
-        ($a:ident, $b:ident) => $split:expr,
-        ($e:ident, $o:ident) => $merge:expr
-        $(, $masked:ident, $masked_load:ident: $bits:ty, $pick:ident, $numbers:ident)? $(,)?
-    ) => {
-        #[derive(Clone, Copy)]
-        pub(crate) struct $name($register);
-
-        impl Vector for $name {
-            type Lane = $lane;
-            const LANES: usize = $lanes;
-            #[inline(always)]
-            unsafe fn load(from: *const $lane) -> Self {
-                unsafe { $name($load(from.cast())) }
-            }
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $lane) {
-                unsafe { $store(to.cast(), self.0) }
-            }
-            #[inline(always)]
-            unsafe fn stream(self, to: *mut $lane) {
-                unsafe { $stream(to.cast(), self.0) }
-            }
-            $(
-                #[inline(always)]
-                unsafe fn store_some(self, to: *mut $lane, from: usize, end: usize) {
-                    let below = |lane: usize| ((1u64 << lane) - 1) as $bits;
-                    unsafe { $masked(to.cast(), below(end) & !below(from), self.0) }
-                }
-                #[inline(always)]
-                unsafe fn load_some(at: *const $lane, from: usize, end: usize) -> Self {
-                    let below = |lane: usize| ((1u64 << lane) - 1) as $bits;
-                    unsafe { $name($masked_load(below(end) & !below(from), at.cast())) }
-                }
-                const PICKS: bool = true;
-                #[inline(always)]
-                unsafe fn pick(a: Self, b: Self, numbers: *const $lane) -> Self {
-                    unsafe { $name($pick(a.0, $numbers(numbers.cast()), b.0)) }
-                }
-            )?
-            #[inline(always)]
-            unsafe fn splat(x: f64) -> Self {
-                unsafe { $name($set(x as $number)) }
-            }
-            #[inline(always)]
-            unsafe fn add(self, other: Self) -> Self {
-                unsafe { $name($add(self.0, other.0)) }
-            }
-            #[inline(always)]
-            unsafe fn sub(self, other: Self) -> Self {
-                unsafe { $name($sub(self.0, other.0)) }
-            }
-            #[inline(always)]
-            unsafe fn mul(self, other: Self) -> Self {
-                unsafe { $name($mul(self.0, other.0)) }
-            }
-            #[inline(always)]
-            unsafe fn mask($on: bool) -> Self {
-                unsafe { $name($mask) }
-            }
-            #[inline(always)]
-            unsafe fn and(self, other: Self) -> Self {
-                unsafe { $name($and(self.0, other.0)) }
-            }
-            #[inline(always)]
-            unsafe fn after(self, before: Self, $k: usize) -> Self {
-                let ($this, $before) = (self.0, before.0);
-                unsafe { $name($after) }
-            }
-            #[inline(always)]
-            unsafe fn split($a: Self, $b: Self) -> (Self, Self) {
-                let ($a, $b) = ($a.0, $b.0);
-                unsafe {
-                    let (even, odd) = $split;
-                    ($name(even), $name(odd))
-                }
-            }
-            #[inline(always)]
-            unsafe fn merge($e: Self, $o: Self) -> (Self, Self) {
-                let ($e, $o) = ($e.0, $o.0);
-                unsafe {
-                    let (a, b) = $merge;
-                    ($name(a), $name(b))
-                }
-            }
-        }
-    };
-}
-pub(crate) use vector;
 
 macro_rules! bits {
     (
@@ -336,25 +240,4 @@ impl Reals for F32x8 {
     }
 }
 
-impl Reals for F32x4 {
-    #[inline(always)]
-    unsafe fn load_f16(from: *const f16) -> Self {
-        let mut lanes = [0.0; 4];
-        unsafe {
-            for (i, lane) in lanes.iter_mut().enumerate() {
-                *lane = from.add(i).read_unaligned().to_f32();
-            }
-            F32x4(_mm_loadu_ps(lanes.as_ptr()))
-        }
-    }
-    #[inline(always)]
-    unsafe fn store_f16(self, to: *mut f16) {
-        let mut lanes = [0.0; 4];
-        unsafe {
-            _mm_storeu_ps(lanes.as_mut_ptr(), self.0);
-            for (i, lane) in lanes.iter().enumerate() {
-                to.add(i).write_unaligned(f16::from_f32(*lane));
-            }
-        }
-    }
-}
+impl Reals for F32x4 {}

@@ -340,7 +340,7 @@ fn schedule_of<T: Sample>(wavelet: &str, geometry: Geometry, boundary: Boundary,
 }
 
 #[test]
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn common_shapes_are_one_loop() {
     for isa in sets() {
         let one_loop = &format!("rows in one loop, {isa}");
