@@ -1,6 +1,6 @@
 //! Bounded chunks: `cdf97`, a uniform quantiser, and corrections of all samples outside of the bound.
 //!
-//! P. Lindstrom, S. Li and J. Clyne, *Lossy Scientific Data Compression With SPERR* (IPDPS 2023), correct outliers in
+//! S. Li, P. Lindstrom and J. Clyne, *Lossy Scientific Data Compression With SPERR* (IPDPS 2023), correct outliers in
 //! the same way. The encoder runs the decoder's arithmetic, which has the same bits everywhere. A sample that no
 //! correction brings within the bound is kept bit for bit.
 
