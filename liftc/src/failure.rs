@@ -13,6 +13,8 @@ pub enum Failure {
     Input(Report),
     /// Error in the command line.
     Usage(Report),
+    /// Stream with parts missing.
+    Incomplete(Report),
     /// Errors and warnings of a `.lift` text.
     Diagnostics {
         /// File name, or name of the wavelet.
@@ -50,6 +52,11 @@ pub fn usage(message: impl fmt::Display) -> Failure {
     Failure::Usage(Report { message: message.to_string(), help: None })
 }
 
+/// Error for a stream with parts missing.
+pub fn incomplete(message: impl fmt::Display) -> Failure {
+    Failure::Incomplete(Report { message: message.to_string(), help: None })
+}
+
 /// Error for invalid JSON.
 pub fn no_json(error: &serde_json::Error) -> Failure {
     let (line, column) = (error.line(), error.column());
@@ -63,7 +70,7 @@ pub fn no_json(error: &serde_json::Error) -> Failure {
 impl Failure {
     /// Sets the help.
     pub fn help(mut self, help: impl fmt::Display) -> Failure {
-        if let Failure::Input(report) | Failure::Usage(report) = &mut self {
+        if let Failure::Input(report) | Failure::Usage(report) | Failure::Incomplete(report) = &mut self {
             report.help = Some(help.to_string());
         }
         self
@@ -71,7 +78,7 @@ impl Failure {
 
     /// Prefixes the message with a place: `chelsea.png: …`.
     pub fn at(mut self, place: impl fmt::Display) -> Failure {
-        if let Failure::Input(report) | Failure::Usage(report) = &mut self {
+        if let Failure::Input(report) | Failure::Usage(report) | Failure::Incomplete(report) = &mut self {
             report.message = format!("{place}: {}", report.message);
         }
         self
@@ -80,15 +87,16 @@ impl Failure {
     /// Its message, in one line.
     pub fn message(&self) -> String {
         match self {
-            Failure::Input(report) | Failure::Usage(report) => report.message.clone(),
+            Failure::Input(report) | Failure::Usage(report) | Failure::Incomplete(report) => report.message.clone(),
             other => other.render(false, 1000).trim().to_owned(),
         }
     }
 
-    /// Exit code: 1 for errors in the input, 2 for errors in the command line.
+    /// Exit code: 1 for errors in the input, 2 for errors in the command line, 3 for streams with parts missing.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
+            Failure::Incomplete(_) => 3,
             Failure::Many(all) => all.iter().map(Failure::exit_code).max().unwrap_or(0),
             Failure::BrokenPipe => 0,
             Failure::Input(_) | Failure::Diagnostics { .. } | Failure::Printed => 1,
@@ -110,7 +118,7 @@ impl Failure {
             let _ = handler.render_report(text, diagnostic);
         };
         match self {
-            Failure::Input(report) | Failure::Usage(report) => show(report),
+            Failure::Input(report) | Failure::Usage(report) | Failure::Incomplete(report) => show(report),
             Failure::Diagnostics { name, source, diagnostics } => {
                 for diagnostic in diagnostics {
                     show(&Located { diagnostic, excerpt: Excerpt::new(name, source, diagnostic) });

@@ -112,7 +112,7 @@ Examples:
   liftc encode photo.png -o photo.jph                 HTJ2K, for other decoders
   liftc encode photo.png --psnr 45 -o photo.jp2       JPEG 2000 Part 1
   liftc decode photo.lpc -o back.png
-  head -c 20000 photo.lpc | liftc decode - -o preview.png
+  head -c 20000 photo.lpc | liftc decode --salvage - -o preview.png
 
 Any wavelet can be used; one of your own is stored in the stream. Lossless coding needs an integer wavelet. \
 JPEG 2000 has two wavelets: legall53 without loss, cdf97 otherwise. Its formats are .jph and .j2c (HTJ2K: file, \

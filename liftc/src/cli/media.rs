@@ -254,6 +254,9 @@ pub struct DecodeArgs {
     /// Output format, if the name does not determine it [default: png]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
+    /// Decode what a stream holds that ends early, such as a preview; else it is an error, with exit code 3
+    #[arg(long)]
+    pub salvage: bool,
     /// Device: best, cpu, cuda, or cuda:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = coding_device)]
     pub device: DeviceArg,

@@ -2,7 +2,7 @@
 
 use super::{jpeg2000, read};
 use crate::cli::DecodeArgs;
-use crate::failure::{Outcome, input, usage};
+use crate::failure::{Outcome, incomplete, input, usage};
 use crate::media::image::{self, Picture};
 use crate::media::{self, ArrayFormat, Data, Element, Samples, shape_text};
 use crate::output::{input_name, output_name, write_file};
@@ -34,8 +34,9 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     let stream = read(path)?;
     let level = args.level.unwrap_or(0);
     if jpeg2000::is_stream(&stream) {
-        let jpeg2000::Decoded { shape, data, bits, signed, notes, from } =
+        let jpeg2000::Decoded { shape, data, bits, signed, faults, notes, from } =
             jpeg2000::decode(args, &stream, matches!(format, Output::Picture(_))).map_err(|f| f.at(&place))?;
+        check_whole(args, &place, &faults)?;
         notes.iter().for_each(|text| note(args.quiet, &format!("{place}: {text}")));
         write(args, output, format, &shape, data, bits, signed).map_err(|f| f.at(&place))?;
         return Ok(format!("{}: {}, from {from}\n", output_name(output), shape_text(&shape)));
@@ -72,9 +73,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         decoder = decoder.region(region).map_err(at)?;
     }
     let picture = decoder.decode(level).map_err(at)?;
-    if !picture.complete {
-        note(args.quiet, &format!("{place}: the stream ends early, and missing coefficients are 0"));
-    }
+    check_whole(args, &place, if picture.complete { &[] } else { &[ENDS_EARLY] })?;
     let lifting_codec::Format { bits, signed, .. } = picture.image.format();
     let component_axis = decoder.header().component_axis && matches!(format, Output::Array(_));
     let (shape, data) = array(picture.image, component_axis).map_err(|f| f.at(&place))?;
@@ -88,6 +87,23 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         header.levels,
         header.scheme.name()
     ))
+}
+
+/// What a stream that ends early lacks.
+pub const ENDS_EARLY: &str = "the stream ends early";
+
+/// Refuses a stream with these faults, or notes them with `--salvage`.
+fn check_whole(args: &DecodeArgs, place: &str, faults: &[impl AsRef<str>]) -> Outcome {
+    let faults: Vec<&str> = faults.iter().map(AsRef::as_ref).collect();
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let faults = faults.join("; ");
+    if !args.salvage {
+        return Err(incomplete(faults).at(place).help("--salvage decodes what it holds; missing coefficients are 0"));
+    }
+    note(args.quiet, &format!("{place}: {faults}; missing coefficients are 0"));
+    Ok(())
 }
 
 /// Writes samples as an array or as a picture.

@@ -1,7 +1,7 @@
 //! Fields: arrays of floats and integers within an error bound, or exactly.
 
 use crate::cli::{EncodeArgs, MaxError};
-use crate::failure::{Outcome, input, usage};
+use crate::failure::{Outcome, incomplete, input, usage};
 use crate::media::{Array, Data, Element, shape_text};
 use lifting_codec::CodecError;
 use lifting_codec::field::{FieldCodec, FieldDecoder, Samples, Tolerance};
@@ -51,6 +51,7 @@ pub fn decode(stream: &[u8], region: Option<&[usize]>, most: u128) -> Outcome<(V
     let region = region.map(|numbers| numbers.split_at(numbers.len() / 2));
     let samples = decoder.any(region).map_err(|e| match &e {
         CodecError::FieldRegion { .. } => usage(&e),
+        CodecError::Cut { .. } => incomplete(&e),
         _ => input(&e),
     })?;
     let data = match samples {

@@ -1,5 +1,6 @@
 //! JPEG 2000 and HTJ2K streams of `liftc encode`, `decode`, `transcode` and `info`.
 
+use super::decode::ENDS_EARLY;
 use super::read;
 use crate::cli::{DecodeArgs, DeviceArg, EncodeArgs, StreamFormat};
 use crate::failure::{Failure, Outcome, input, usage};
@@ -135,6 +136,8 @@ pub struct Decoded {
     pub bits: u32,
     /// Whether samples are signed.
     pub signed: bool,
+    /// What the stream lacks.
+    pub faults: Vec<String>,
     /// Remarks for the user.
     pub notes: Vec<String>,
     /// Description of the stream.
@@ -169,12 +172,12 @@ pub fn decode(args: &DecodeArgs, stream: &[u8], as_picture: bool) -> Outcome<Dec
         decoder = decoder.region(Rect { x0, y0, x1, y1 });
     }
     let picture = decoder.decode().map_err(failure)?;
-    let mut notes = Vec::new();
+    let (mut faults, mut notes) = (Vec::new(), Vec::new());
     if !picture.complete {
-        notes.push("the stream ends early, and missing coefficients are 0".into());
+        faults.push(ENDS_EARLY.to_owned());
     }
     if picture.broken_blocks > 0 {
-        notes.push(format!("{} broken codeblocks were left out", picture.broken_blocks));
+        faults.push(format!("{} codeblocks are broken", picture.broken_blocks));
     }
     let mut image = picture.image;
     let formats = |image: &lifting_jpeg2000::Image| -> Vec<(u32, bool)> {
@@ -202,7 +205,7 @@ pub fn decode(args: &DecodeArgs, stream: &[u8], as_picture: bool) -> Outcome<Dec
         let coder = if coding.coder == Coder::Ht { "HTJ2K" } else { "JPEG 2000" };
         format!("{coder}, {} × {}", coding.levels, name_of_wavelet(coding.wavelet))
     });
-    Ok(Decoded { shape, data, bits, signed, notes, from })
+    Ok(Decoded { shape, data, bits, signed, faults, notes, from })
 }
 
 fn name_of_wavelet(wavelet: Wavelet) -> &'static str {
