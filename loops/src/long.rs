@@ -150,44 +150,52 @@ impl<V: Vector> Chain<V> for Long<V> {
         // SAFETY: by the caller's promise; the level outlives the event.
         unsafe {
             let steps = &*self.steps;
-            let mut history = [t0; MAX_AGE + 2];
             if steps.wait > 0 {
                 let wait = steps.wait;
+                let mut history = [t0; MAX_AGE + 2];
                 keep(&mut history, [t0, t1], state, wait);
                 (t0, t1) = (history[wait + 1], history[wait]);
                 state = state.add(wait * V::LANES);
             }
-            let (mut weights, mut ages) = (&self.weights[..], &steps.ages[..]);
+            let (mut weights, mut first) = (self.weights.as_ptr(), 0);
             for step in &steps.steps {
                 let (sum0, sum1, next0, next1);
-                if step.depth == 1 && step.is_short() {
-                    let old = V::load(state);
-                    new1.store(state);
+                if step.kind != Kind::Any && step.depth <= 2 {
+                    let (mut one, mut two) = (t0, t0);
+                    if step.depth > 0 {
+                        one = V::load(state);
+                        new1.store(state);
+                    }
+                    if step.depth > 1 {
+                        two = V::load(state.add(V::LANES));
+                        new0.store(state.add(V::LANES));
+                    }
+                    let v = *weights;
                     (sum0, sum1) = match step.kind {
                         Kind::Two => {
-                            let [v, w] = [weights[0], weights[1]];
-                            (v.mul(old).add(w.mul(new0)), v.mul(new0).add(w.mul(new1)))
+                            let w = *weights.add(1);
+                            (v.mul(one).add(w.mul(new0)), v.mul(new0).add(w.mul(new1)))
                         }
-                        Kind::Summed => (weights[0].mul(old.add(new0)), weights[0].mul(new0.add(new1))),
-                        Kind::One(0) => (weights[0].mul(new0), weights[0].mul(new1)),
-                        _ => (weights[0].mul(old), weights[0].mul(new0)),
+                        Kind::Summed => (v.mul(one.add(new0)), v.mul(new0.add(new1))),
+                        Kind::One(0) => (v.mul(new0), v.mul(new1)),
+                        _ => (v.mul(one), v.mul(new0)),
                     };
-                    (next0, next1) = if step.next == 0 { (new0, new1) } else { (old, new0) };
+                    (next0, next1) = match step.next {
+                        0 => (new0, new1),
+                        1 => (one, new0),
+                        _ => (two, one),
+                    };
                 } else {
+                    let mut history = [t0; MAX_AGE + 2];
                     keep(&mut history, [new0, new1], state, step.depth);
-                    [sum0, sum1] = if step.kind == Kind::Two {
-                        let ([v, w], old) = ([weights[0], weights[1]], history[2]);
-                        [v.mul(old).add(w.mul(new0)), v.mul(new0).add(w.mul(new1))]
-                    } else {
-                        sums_of(&history, &ages[..step.terms], weights)
-                    };
+                    [sum0, sum1] = sums_of(&history, &steps.ages[first..][..step.terms], weights);
                     (next0, next1) = (history[step.next + 1], history[step.next]);
                 }
                 (new0, new1) = (t0.add(sum0), t1.add(sum1));
                 (t0, t1) = (next0, next1);
                 state = state.add(step.depth * V::LANES);
-                weights = &weights[step.terms..];
-                ages = &ages[step.terms..];
+                weights = weights.add(step.terms);
+                first += step.terms;
             }
         }
         [[new0, t0], [new1, t1]]
@@ -212,7 +220,7 @@ fn lane_numbers<T>() -> *const T {
 
 /// The sums of a step for two pairs.
 #[inline(always)]
-unsafe fn sums_of<V: Vector>(history: &[V; MAX_AGE + 2], ages: &[Vec<usize>], weights: &[V]) -> [V; 2] {
+unsafe fn sums_of<V: Vector>(history: &[V; MAX_AGE + 2], ages: &[Vec<usize>], weights: *const V) -> [V; 2] {
     let mut sums = [history[0]; 2];
     // SAFETY: by the caller's promise.
     unsafe {
@@ -222,7 +230,7 @@ unsafe fn sums_of<V: Vector>(history: &[V; MAX_AGE + 2], ages: &[Vec<usize>], we
                 for age in &ages[1..] {
                     samples = samples.add(history[age + 1 - p]);
                 }
-                let product = weights[i].mul(samples);
+                let product = (*weights.add(i)).mul(samples);
                 *sum = if i == 0 { product } else { sum.add(product) };
             }
         }
