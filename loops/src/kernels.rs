@@ -421,19 +421,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>, const COLUMNS_FIRST: bool> Part<
                     }
                 });
                 if const { COLUMNS_FIRST } {
-                    for band in 0..2 {
-                        let mut line = Down::load::<C>(walk.state);
-                        for p in 0..2 {
-                            line.at = 0;
-                            let [mut y, mut z, _] = chain.run(x[2 * p][band], x[2 * p + 1][band], &mut line);
-                            if C::SCALES {
-                                (y, z) = (y.mul(factors[0]), z.mul(factors[1]));
-                            }
-                            (x[2 * p][band], x[2 * p + 1][band]) = (y, z);
-                        }
-                        line.store::<C>(walk.state);
-                        walk.state = walk.state.add(shape.down * V::LANES);
-                    }
+                    self.columns::<R, true>(&mut x, &mut walk.state);
                     rows!(R, WHOLE, r, {
                         let [last, after, before] =
                             chain.run(x[r][0], x[r][1], &mut Across { slots: &mut slots[r], at: 0 });
@@ -461,26 +449,8 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>, const COLUMNS_FIRST: bool> Part<
                 }
                 let at = walk.at;
                 walk.at += V::LANES as isize;
-                if R == 1 {
-                    for band in 0..2 {
-                        if WHOLE {
-                            put(x[0][band], to[0][band].offset(at), stream[0][band]);
-                        } else {
-                            partial(x[0][band], to[0][band], at, counts[band]);
-                        }
-                    }
-                    continue;
-                }
-                if const { COLUMNS_FIRST } {
-                    for r in 0..R {
-                        for band in 0..2 {
-                            if WHOLE {
-                                put(x[r][band], to[r][band].offset(at), stream[r % 2][band]);
-                            } else {
-                                partial(x[r][band], to[r][band], at, counts[band]);
-                            }
-                        }
-                    }
+                if const { R == 1 || COLUMNS_FIRST } {
+                    self.put_bands::<R, WHOLE>(at, &x);
                     continue;
                 }
                 for band in 0..2 {
@@ -526,6 +496,50 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>, const COLUMNS_FIRST: bool> Part<
                 self.edges[band].load(row, zero + begin + at)
             } else {
                 S::load(row.offset(at))
+            }
+        }
+    }
+
+    /// Lifts a register of each band along the columns, in place.
+    #[inline(always)]
+    unsafe fn columns<const R: usize, const ANALYSIS: bool>(&self, x: &mut [[V; 2]; R], state: &mut *mut V::Lane) {
+        let Part { chain, factors, shape, .. } = self;
+        for band in 0..2 {
+            // SAFETY: by the caller's promise.
+            unsafe {
+                let mut line = Down::load::<C>(*state);
+                for p in 0..2 {
+                    line.at = 0;
+                    let (mut t, mut u) = (x[2 * p][band], x[2 * p + 1][band]);
+                    if C::SCALES && !ANALYSIS {
+                        (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                    }
+                    [t, u, _] = chain.run(t, u, &mut line);
+                    if C::SCALES && ANALYSIS {
+                        (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                    }
+                    (x[2 * p][band], x[2 * p + 1][band]) = (t, u);
+                }
+                line.store::<C>(*state);
+                *state = state.add(shape.down * V::LANES);
+            }
+        }
+    }
+
+    /// Stores a register of each band of each row, from `at` on.
+    #[inline(always)]
+    unsafe fn put_bands<const R: usize, const WHOLE: bool>(&self, at: isize, x: &[[V; 2]; R]) {
+        for r in 0..R {
+            for band in 0..2 {
+                let to = self.to[r][band];
+                // SAFETY: by the caller's promise.
+                unsafe {
+                    if WHOLE {
+                        put(x[r][band], to.offset(at), self.stream[r % 2][band]);
+                    } else {
+                        partial(x[r][band], to, at, self.counts[band]);
+                    }
+                }
             }
         }
     }
@@ -627,19 +641,7 @@ impl<'a, V: Vector, S: Storage<V>, C: Chain<V>, const COLUMNS_FIRST: bool> Part<
                     }
                 });
                 if const { COLUMNS_FIRST } && (WHOLE || i >= warm) {
-                    for band in 0..2 {
-                        let mut line = Down::load::<C>(walk.state);
-                        for p in 0..2 {
-                            line.at = 0;
-                            let (mut t, mut u) = (x[2 * p][band], x[2 * p + 1][band]);
-                            if C::SCALES {
-                                (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
-                            }
-                            [x[2 * p][band], x[2 * p + 1][band], _] = chain.run(t, u, &mut line);
-                        }
-                        line.store::<C>(walk.state);
-                        walk.state = walk.state.add(shape.down * lanes);
-                    }
+                    self.columns::<R, false>(&mut x, &mut walk.state);
                     for r in 0..R {
                         self.put_row::<WHOLE>(r, at, x[r], late);
                     }
