@@ -299,7 +299,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Tiles of an area of a stream of so many bytes, after a reduction.
+/// Tiles of an area, after a reduction. The stream has `bytes` bytes.
 ///
 /// # Errors
 /// [`Error::TooLarge`] or [`Error::Broken`] if their samples or tile-components are out of proportion to the bytes.

@@ -59,7 +59,7 @@ pub enum Along {
     Columns,
     /// Along rows and columns, four rows at a time. Analysis lifts rows first, synthesis columns.
     Both,
-    /// The same in the other order, as JPEG 2000 has it.
+    /// Along columns and rows, four rows at a time: [`Along::Both`] in the order of JPEG 2000.
     ColumnsFirst,
 }
 

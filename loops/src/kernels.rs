@@ -249,8 +249,8 @@ pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
     }
 }
 
-/// Synthesis of `R` rows: of four, or of a single one along rows only. `COLUMNS_FIRST` is the order of analysis, so that
-/// rows are lifted before columns here.
+/// Synthesis of `R` rows: of four, or of a single one along rows only. `COLUMNS_FIRST` is the order of analysis:
+/// synthesis then lifts rows before columns.
 ///
 /// # Safety
 /// Bands and rows are valid, and the machine has the instructions.

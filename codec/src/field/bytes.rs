@@ -70,7 +70,7 @@ impl Packer {
     }
 }
 
-/// Reader of what a [`Packer`] wrote.
+/// Reader of the bytes of a [`Packer`].
 #[derive(Clone, Debug)]
 pub struct Unpacker<'a> {
     bytes: &'a [u8],

@@ -16,8 +16,8 @@ const WAVELET: &str = "legall53";
 enum Map {
     /// The value of an integer, or the signed magnitude of a float's pattern, without so many lowest bits, which are 0.
     Whole { shift: u8 },
-    /// A float in units of 2^exponent. Integers of less than `precision` bits are completed to it by further bits of the
-    /// float, which follow uncoded.
+    /// A float in units of 2^exponent. Integers of less than `precision` bits are completed to it by further bits of
+    /// the float, which follow uncoded.
     Grid { exponent: i16, precision: u8 },
 }
 

@@ -89,7 +89,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     ))
 }
 
-/// What a stream that ends early lacks.
+/// Fault of a stream that ends early.
 pub const ENDS_EARLY: &str = "the stream ends early";
 
 /// Refuses a stream with these faults, or notes them with `--salvage`.

@@ -136,7 +136,7 @@ pub struct Decoded {
     pub bits: u32,
     /// Whether samples are signed.
     pub signed: bool,
-    /// What the stream lacks.
+    /// Missing and broken parts of the stream.
     pub faults: Vec<String>,
     /// Remarks for the user.
     pub notes: Vec<String>,
