@@ -19,6 +19,8 @@ fn the_readmes_commands_run() {
     std::fs::copy(data_file("../../filters/dd137.lift"), bench.path("filters/dd137.lift")).unwrap();
     let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 40, 30), }";
     bench.write("frames.npy", npy(header, &[0; 4 * 3 * 40 * 30]));
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (32, 96, 96), }";
+    bench.write("volume.npy", npy(header, &[0; 4 * 32 * 96 * 96]));
     bench.write("my.lift", "wavelet my {\n    domain integer;\n    odd -= (odd[0] + even[1]) >> 1;\n}\n");
 
     let readme = std::fs::read_to_string(data_file("../../README.md")).unwrap();
