@@ -358,6 +358,11 @@ fn common_shapes_are_one_loop() {
                 assert_eq!(schedule::<bf16>(wavelet, &[2, 160], boundary, isa), one_loop);
             }
         }
+        // Steps within pairs need no border rule, unless a border cuts a pair.
+        for boundary in Boundary::ALL {
+            assert_eq!(schedule::<f32>("haar", &[2, 160], boundary, isa), one_loop);
+        }
+        assert_ne!(schedule::<f32>("haar", &[3, 160], Boundary::Edge, isa), one_loop);
         // The order of JPEG 2000.
         let columns_first = Geometry::new(&[80, 170], &[0, 0], &[1, 1], &[0, 1]).unwrap();
         let whole = Boundary::WholeSymmetric;

@@ -3,7 +3,7 @@
 //! The crate `lifting-loops` has the loops and explains them. This module decides which loop fits a level, where rows
 //! come from and go to (four at a time), and which stores bypass the caches. All other levels go row by row (`ops`).
 
-use super::axis::{Axis, Kind, Lift};
+use super::axis::{Axis, Kind, Lift, Step};
 use super::view::{Grid, Rows};
 use crate::cpu::isa;
 use crate::sample::Arithmetic;
@@ -67,11 +67,23 @@ impl Fused {
             (Some(_), true) => Along::Both,
             (Some(_), false) => Along::ColumnsFirst,
         };
-        Fused::along::<T, W>(isa, analysis, across, along)
+        let in_pairs = in_pairs(across) && down.is_none_or(in_pairs);
+        Fused::with::<T, W>(isa, analysis, across, along, in_pairs)
     }
 
     /// Finds the loop for one axis, along rows or along columns.
-    pub fn along<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, across: &Axis<W>, along: Along) -> Option<Fused> {
+    pub fn along<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, axis: &Axis<W>, along: Along) -> Option<Fused> {
+        Fused::with::<T, W>(isa, analysis, axis, along, in_pairs(axis))
+    }
+
+    /// `in_pairs`: no sample depends on those beyond a border.
+    fn with<T: 'static, W: Arithmetic>(
+        isa: Isa,
+        analysis: bool,
+        across: &Axis<W>,
+        along: Along,
+        in_pairs: bool,
+    ) -> Option<Fused> {
         let (mut steps, mut sums) = (Vec::new(), Vec::new());
         for step in &across.steps {
             let Kind::Lift(lift) = &step.kind else { return None };
@@ -88,7 +100,7 @@ impl Fused {
             true => sums.iter().all(is_symmetric),
             false => steps.iter().all(Weights::symmetric),
         };
-        if !alternate || !across.boundary.is_kept(symmetric) || across.doubled_ends {
+        if !alternate || !(in_pairs || across.boundary.is_kept(symmetric)) || across.doubled_ends {
             return None;
         }
         let count = across.steps.len();
@@ -107,7 +119,7 @@ impl Fused {
         let loops = find::<T>(isa, wanted)?;
         let factor = |phase: usize| factors[phase].map_or(Some(1.0), |factor| number::<W>(&factor));
         let place = |i: isize| {
-            let i = across.inside(i)?;
+            let i = if in_pairs { i.rem_euclid(across.n as isize) } else { across.inside(i)? };
             Some(if analysis { i as usize } else { across.index(i) as usize })
         };
         let reach = 1..=loops.reach as isize;
@@ -381,6 +393,12 @@ impl Fused {
         unsafe { (loops.kernel)(level, &event) };
         (count + skip).div_ceil(loops.lanes) * loops.state * loops.lanes
     }
+}
+
+/// Whether each step reads the other sample of its pair only, and no border cuts a pair.
+fn in_pairs<W: Arithmetic>(axis: &Axis<W>) -> bool {
+    let reads_other = |step: &Step<W>| step.taps[..] == [if step.target == 1 { -1 } else { 1 }];
+    axis.parity == 0 && axis.n.is_multiple_of(2) && axis.steps.iter().all(reads_other)
 }
 
 /// A real or integer weight as f64.
