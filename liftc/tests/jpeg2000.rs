@@ -67,7 +67,8 @@ fn streams_are_described() {
     bench.run("encode chelsea.png -o a.jph").ok();
     let said = bench.run("info a.jph").ok().stdout;
     for line in [
-        "file         jph, colours: sRGB\n",
+        "file         jph, colours: ICC profile of 3144 bytes\n",
+        "box          uuid of XMP, 3116 bytes\n",
         "picture      300 × 451\n",
         "comp. 0 – 2  300 × 451 of 8 bits\n",
         "coder        HTJ2K (Part 15)\n",
@@ -81,6 +82,40 @@ fn streams_are_described() {
     bench.run("decode cut.jph -o cut.png").fails(3, "cut.jph: the stream ends early");
     let note = bench.run("decode cut.jph -o cut.png --salvage").ok().stderr;
     assert!(note.contains("ends early"), "{note}");
+}
+
+/// Colour profile, EXIF and XMP go through a file to a PNG; a codestream and other pictures lack them, and say so.
+#[test]
+fn files_keep_metadata() {
+    let bench = Bench::new();
+    let mut profile = vec![7; 200];
+    profile[16..20].copy_from_slice(b"RGB ");
+    let mut info = png::Info::with_size(20, 30);
+    info.icc_profile = Some(profile.clone().into());
+    info.exif_metadata = Some(b"II\x2a\0\x08\0\0\0\0\0"[..].into());
+    info.utf8_text.push(png::text_metadata::ITXtChunk::new("XML:com.adobe.xmp", "<x/>"));
+    info.color_type = png::ColorType::Rgb;
+    let mut file = Vec::new();
+    let mut writer = png::Encoder::with_info(&mut file, info).unwrap().write_header().unwrap();
+    writer.write_image_data(&[9; 20 * 30 * 3]).unwrap();
+    writer.finish().unwrap();
+    bench.write("a.png", file);
+    for name in ["a.jph", "a.jp2"] {
+        assert_eq!(bench.run(&format!("encode a.png -o {name}")).ok().stderr, "");
+        assert_eq!(bench.run(&format!("decode {name} -o b.png")).ok().stderr, "");
+        let back = bench.read("b.png");
+        let reader = png::Decoder::new(std::io::Cursor::new(back)).read_info().unwrap();
+        let info = reader.info();
+        assert_eq!(info.icc_profile.as_deref(), Some(&profile[..]));
+        assert_eq!(info.exif_metadata.as_deref(), Some(&b"II\x2a\0\x08\0\0\0\0\0"[..]));
+        assert_eq!(info.utf8_text[0].get_text().unwrap(), "<x/>");
+    }
+    let said = bench.run("encode a.png -o a.j2c").ok().stderr;
+    assert!(said.contains("its EXIF, XMP and ICC colour profile are ignored"), "{said}");
+    let said = bench.run("decode a.jph -o b.ppm").ok().stderr;
+    assert!(said.contains("its ICC colour profile, EXIF and XMP are ignored; write .png"), "{said}");
+    bench.run("encode a.png -o c.jph --colour none").ok();
+    assert!(!bench.run("info c.jph").ok().stdout.contains("ICC"));
 }
 
 /// Samples of more than 8 bits with a sign, and alpha.

@@ -622,6 +622,7 @@ fn pictures_of_few_bits_keep_their_depth() {
         maxval: Some(15),
         stack,
         premultiplied: false,
+        metadata: Default::default(),
     };
     use liftc::media::{Colour, image::Format};
     for (stack, colour, shape) in [(true, Colour::Grey, &[2, 5, 7][..]), (false, Colour::Rgb, &[3, 5, 3])] {

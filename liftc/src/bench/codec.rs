@@ -7,6 +7,7 @@ use crate::cli::BenchArgs;
 use crate::codec::{array, picture};
 use crate::failure::{Outcome, eprint_quietly, input};
 use crate::media::image::{Format, Picture};
+use crate::media::metadata::Metadata;
 use crate::media::{self, Colour};
 use crate::output::{input_name, print};
 use lifting::{Device, catalogue};
@@ -128,7 +129,9 @@ impl OpenJpeg {
         };
         let (shape, data) = array(image.clone(), false).map_err(|_| "memory is short")?;
         let maxval = Some(((1u32 << image.bits) - 1) as u16);
-        let file = Picture { shape, colour, data, maxval, stack: false, premultiplied: false }.encode(Format::AnyPnm);
+        let file =
+            Picture { shape, colour, data, maxval, stack: false, premultiplied: false, metadata: Metadata::default() }
+                .encode(Format::AnyPnm);
         let file = file.map_err(|_| "the picture cannot be written as PNM")?;
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
         std::fs::write(folder.path().join("picture.pnm"), file).map_err(|e| e.to_string())?;

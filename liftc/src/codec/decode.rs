@@ -4,6 +4,7 @@ use super::{jpeg2000, read};
 use crate::cli::DecodeArgs;
 use crate::failure::{Outcome, incomplete, input, usage};
 use crate::media::image::{self, Picture};
+use crate::media::metadata::{Metadata, ignored};
 use crate::media::{self, ArrayFormat, Data, Element, Samples, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::{named, note};
@@ -34,11 +35,11 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     let stream = read(path)?;
     let level = args.level.unwrap_or(0);
     if jpeg2000::is_stream(&stream) {
-        let jpeg2000::Decoded { shape, data, bits, signed, faults, notes, from } =
+        let jpeg2000::Decoded { shape, data, bits, signed, faults, notes, from, metadata } =
             jpeg2000::decode(args, &stream, matches!(format, Output::Picture(_))).map_err(|f| f.at(&place))?;
         check_whole(args, &place, &faults)?;
         notes.iter().for_each(|text| note(args.quiet, &format!("{place}: {text}")));
-        write(args, output, format, &shape, data, bits, signed).map_err(|f| f.at(&place))?;
+        write(args, output, format, (&shape, data), (bits, signed), metadata).map_err(|f| f.at(&place))?;
         return Ok(format!("{}: {}, from {from}\n", output_name(output), shape_text(&shape)));
     }
     if lifting_codec::field::is_field(&stream) {
@@ -53,7 +54,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
             return Err(input(text).at(&place).help("write an array: -o NAME.npy"));
         }
         let bits = 8 * element.bytes() as u32;
-        write(args, output, format, &shape, data, bits, false).map_err(|f| f.at(&place))?;
+        write(args, output, format, (&shape, data), (bits, false), Metadata::default()).map_err(|f| f.at(&place))?;
         return Ok(format!("{}: {} of {}\n", output_name(output), shape_text(&shape), element.name()));
     }
     let at = |e: CodecError| match &e {
@@ -77,7 +78,7 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     let lifting_codec::Format { bits, signed, .. } = picture.image.format();
     let component_axis = decoder.header().component_axis && matches!(format, Output::Array(_));
     let (shape, data) = array(picture.image, component_axis).map_err(|f| f.at(&place))?;
-    write(args, output, format, &shape, data, bits, signed).map_err(|f| f.at(&place))?;
+    write(args, output, format, (&shape, data), (bits, signed), Metadata::default()).map_err(|f| f.at(&place))?;
     let header = decoder.header();
     let resolution = if level == 0 { String::new() } else { format!(", resolution {level}") };
     Ok(format!(
@@ -111,10 +112,9 @@ fn write(
     args: &DecodeArgs,
     output: &Path,
     format: Output,
-    shape: &[usize],
-    data: Data,
-    bits: u32,
-    signed: bool,
+    (shape, data): (&[usize], Data),
+    (bits, signed): (u32, bool),
+    metadata: Metadata,
 ) -> Outcome {
     match format {
         Output::Array(format) => write_file(output, |w| media::write_array(w, format, shape, &data, None)),
@@ -125,7 +125,13 @@ fn write(
                     .help("write an array: -o NAME.npy")
             })?;
             let maxval = (!signed && bits < 16 && bits != 8).then(|| ((1u32 << bits) - 1) as u16);
-            let picture = Picture { shape: shape.to_vec(), colour, data, maxval, stack: false, premultiplied: false };
+            if format != image::Format::Png
+                && let Some(text) = ignored(&metadata.names())
+            {
+                note(args.quiet, &format!("{}: {text}; write .png to keep metadata", output_name(output)));
+            }
+            let shape = shape.to_vec();
+            let picture = Picture { shape, colour, data, maxval, stack: false, premultiplied: false, metadata };
             if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
                 let text =
                     format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark");

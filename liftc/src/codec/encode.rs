@@ -3,6 +3,7 @@
 use super::{field, jpeg2000};
 use crate::cli::{ColourArg, EncodeArgs, StreamFormat};
 use crate::failure::{Outcome, input, usage};
+use crate::media::metadata::Metadata;
 use crate::media::{self, Array, Ask, Colour, Data, Origin, PREMULTIPLIED, Samples, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::note;
@@ -129,6 +130,10 @@ pub fn run(args: &EncodeArgs, request: &Request, path: &Path, output: &Path) -> 
             false => quality.into(),
         }));
     }
+    let metadata = match &request.coding {
+        Coding::Jpeg2000(own) => own.take_metadata(&mut array, request.colour == ColourArg::None),
+        Coding::Own { .. } => Metadata::default(),
+    };
     let mut notes: Vec<String> = Some(array.remarks()).filter(|text| !text.is_empty()).into_iter().collect();
     let asked = request.colour == ColourArg::None;
     if !asked {
@@ -144,7 +149,7 @@ pub fn run(args: &EncodeArgs, request: &Request, path: &Path, output: &Path) -> 
             let with = |codecs: &[Codec; 2]| codecs[colour].clone().component_axis(component_axis);
             own(&with(codecs), exact.as_ref().map(|(bits, codecs)| (*bits, with(codecs))), &image, &mut notes)
         }
-        Coding::Jpeg2000(request) => request.encode(&image, colour == 1, alpha),
+        Coding::Jpeg2000(request) => request.encode(&image, colour == 1, alpha, metadata),
     };
     if !notes.is_empty() {
         note(request.quiet, &format!("{place}: {}", notes.join("; ")));

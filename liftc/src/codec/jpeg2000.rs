@@ -4,7 +4,9 @@ use super::decode::ENDS_EARLY;
 use super::read;
 use crate::cli::{DecodeArgs, DeviceArg, EncodeArgs, StreamFormat};
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::media::Data;
+use crate::media::image::GPS_POSITION;
+use crate::media::metadata::Metadata;
+use crate::media::{Array, Colour, Data};
 use crate::output::{input_name, output_name, write_file};
 use lifting_codec::Image;
 use lifting_jpeg2000::codestream::{Steps, Wavelet, name_of};
@@ -71,9 +73,27 @@ impl Request {
         Ok(Request { encoder, quality: args.quality, is_file: is_file(format) })
     }
 
+    /// Takes the metadata that files keep from an array. `plain`: components are not colours.
+    pub fn take_metadata(&self, array: &mut Array, plain: bool) -> Metadata {
+        if !self.is_file {
+            return Metadata::default();
+        }
+        let mut metadata = std::mem::take(&mut array.metadata);
+        let space: &[u8] = match array.origin.colour() {
+            Some(Colour::Grey | Colour::GreyAlpha) => b"GRAY",
+            Some(Colour::Rgb | Colour::Rgba) if !plain => b"RGB ",
+            _ => b"",
+        };
+        // Bytes 16 to 19 of a profile name the colours that it describes (ICC.1, 7.2).
+        metadata.icc = metadata.icc.filter(|profile| profile.get(16..20) == Some(space));
+        let has_position = metadata.exif.is_some();
+        array.ignored.retain(|name| !(metadata.names().contains(name) || has_position && *name == GPS_POSITION));
+        metadata
+    }
+
     /// Stream of a picture. `colour` says whether its first three components are red, green and blue, `alpha` whether
     /// the last one is opacity.
-    pub fn encode(&self, image: &Image, colour: bool, alpha: bool) -> Outcome<Vec<u8>> {
+    pub fn encode(&self, image: &Image, colour: bool, alpha: bool, metadata: Metadata) -> Outcome<Vec<u8>> {
         let Image { height, width, components, bits, signed, ref samples } = *image;
         let picture =
             lifting_jpeg2000::Image::interleaved([height, width, components], bits, signed, samples).map_err(input)?;
@@ -93,12 +113,40 @@ impl Request {
             // Not red, green and blue: each component is grey.
             boxes.colour = ColourSpace::Enumerated(17);
         }
+        if let Some(profile) = metadata.icc {
+            boxes.colour = ColourSpace::Icc(profile);
+        }
+        let blocks = [(EXIF, metadata.exif), (XMP, metadata.xmp)];
+        boxes.others =
+            blocks.into_iter().filter_map(|(id, block)| Some((*b"uuid", [&id[..], &block?].concat()))).collect();
         let stream = if self.is_file { encoder.encode_file(&picture, &boxes) } else { encoder.encode(&picture) };
         stream.map_err(|error| match error {
             Error::Setting(_) => usage(error),
             _ => input(error),
         })
     }
+}
+
+/// Identifier of a `uuid` box with EXIF.
+const EXIF: [u8; 16] = *b"JpgTiffExif->JP2";
+
+/// Identifier of a `uuid` box with XMP (XMP specification, part 3, 1.1.4).
+const XMP: [u8; 16] = *b"\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac";
+
+/// Metadata in the boxes of a file.
+fn metadata_of(boxes: &Boxes) -> Metadata {
+    let block = |id: [u8; 16]| {
+        let contents = |(kind, bytes): &([u8; 4], Vec<u8>)| match kind {
+            b"uuid" => bytes.strip_prefix(&id).map(<[u8]>::to_vec),
+            _ => None,
+        };
+        boxes.others.iter().find_map(contents)
+    };
+    let icc = match &boxes.colour {
+        ColourSpace::Icc(profile) => Some(profile.clone()),
+        _ => None,
+    };
+    Metadata { icc, exif: block(EXIF), xmp: block(XMP) }
 }
 
 fn is_file(format: StreamFormat) -> bool {
@@ -142,6 +190,8 @@ pub struct Decoded {
     pub notes: Vec<String>,
     /// Description of the stream.
     pub from: String,
+    /// Metadata of the file.
+    pub metadata: Metadata,
 }
 
 /// Decodes a stream. `as_picture` says whether the output is a picture, which has red, green and blue.
@@ -205,7 +255,8 @@ pub fn decode(args: &DecodeArgs, stream: &[u8], as_picture: bool) -> Outcome<Dec
         let coder = if coding.coder == Coder::Ht { "HTJ2K" } else { "JPEG 2000" };
         format!("{coder}, {} × {}", coding.levels, name_of_wavelet(coding.wavelet))
     });
-    Ok(Decoded { shape, data, bits, signed, faults, notes, from })
+    let metadata = decoder.file().map_or_else(Metadata::default, |file| metadata_of(&file.boxes));
+    Ok(Decoded { shape, data, bits, signed, faults, notes, from, metadata })
 }
 
 fn name_of_wavelet(wavelet: Wavelet) -> &'static str {
@@ -240,7 +291,9 @@ pub fn describe(data: &[u8]) -> Outcome<String> {
             line("palette", format!("{} entries of {columns} columns", palette.entries.len() / columns.max(1)));
         }
         for (kind, bytes) in &file.boxes.others {
-            line("box", format!("{}, {} bytes", String::from_utf8_lossy(kind), bytes.len()));
+            let contents = [(EXIF, " of EXIF"), (XMP, " of XMP")].into_iter().find(|(id, _)| bytes.starts_with(id));
+            let contents = contents.map_or("", |(_, name)| name);
+            line("box", format!("{}{contents}, {} bytes", String::from_utf8_lossy(kind), bytes.len()));
         }
     }
     let size = &stream.size;

@@ -1,5 +1,6 @@
 //! Picture files: reads PNG, JPEG, TIFF and netpbm; writes PNG, TIFF and netpbm. Channels are the last axis.
 
+use super::metadata::Metadata;
 use super::{Array, Colour, Data, Element, Origin, Remarks, jpeg, pnm, shape_text, tiff};
 use crate::failure::{Failure, Outcome, input, usage};
 use image::metadata::Orientation;
@@ -29,6 +30,9 @@ const DICOM: &str = "save its pixels as an array: np.save('a.npy', pydicom.dcmre
 
 /// Tag of the directory of a GPS position, in EXIF and TIFF.
 pub(super) const GPS: u16 = 34853;
+
+/// Name of the position in notes; it is part of EXIF.
+pub const GPS_POSITION: &str = "GPS position";
 
 /// Name of a colour profile in notes.
 pub(super) const ICC: &str = "ICC colour profile";
@@ -160,8 +164,7 @@ pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcom
         stack: false,
         premultiplied: false,
     };
-    let (notes, lost) = remarks.into_parts();
-    Ok(Array { shape, data, origin, notes, lost })
+    Ok(remarks.about(Array::new(shape, data, origin)))
 }
 
 /// Checks that a file with these first bytes is a picture of a supported format.
@@ -218,7 +221,12 @@ fn decode(file: &[u8], format: ImageFormat, most: u64, remarks: &mut Remarks) ->
     let mut decoder = reader.into_decoder()?;
     limits.reserve(decoder.total_bytes())?;
     // Faults in ignored parts are no reason to refuse the picture.
-    if let Ok(Some(_)) = decoder.icc_profile() {
+    remarks.metadata = Metadata {
+        icc: decoder.icc_profile().ok().flatten(),
+        exif: decoder.exif_metadata().ok().flatten(),
+        xmp: decoder.xmp_metadata().ok().flatten(),
+    };
+    if remarks.metadata.icc.is_some() {
         remarks.ignored(ICC);
     }
     match decoder.orientation() {
@@ -273,7 +281,7 @@ fn exif(block: &[u8], remarks: &mut Remarks) {
     };
     let entries = long(4).and_then(|at| Some((at + 2, usize::from(word(at)?))));
     if entries.is_some_and(|(at, count)| (0..count).any(|entry| word(at + 12 * entry) == Some(GPS))) {
-        remarks.ignored("GPS position");
+        remarks.ignored(GPS_POSITION);
     }
 }
 
@@ -373,6 +381,8 @@ pub struct Picture {
     pub stack: bool,
     /// Whether colours are already multiplied by alpha.
     pub premultiplied: bool,
+    /// Metadata, which only PNG keeps.
+    pub metadata: Metadata,
 }
 
 impl Picture {
@@ -391,7 +401,7 @@ impl Picture {
     /// # Errors
     /// If the format does not support the samples, the colours, or several pages.
     pub fn encode(self, format: Format) -> Outcome<Vec<u8>> {
-        let Picture { shape, colour, mut data, maxval, stack, premultiplied } = self;
+        let Picture { shape, colour, mut data, maxval, stack, premultiplied, metadata } = self;
         // A sidecar may contain any source.
         let (pages, pixels) = shape.split_at(usize::from(stack).min(shape.len()));
         if pages.len() != usize::from(stack) || colour_of(pixels) != Some(colour) {
@@ -407,7 +417,7 @@ impl Picture {
             data = data.divided(colour);
         }
         match format {
-            Format::Png => png(&shape, colour, data, maxval),
+            Format::Png => png(&shape, colour, data, maxval, metadata),
             Format::Tiff => tiff::encode(&shape, colour, data, tiff::Kind { stack, premultiplied, maxval }),
             Format::Pnm(kind) => pnm::encode(kind, &shape, colour, data, maxval),
             Format::AnyPnm => {
@@ -431,7 +441,7 @@ pub(super) fn pack(samples: &[u8], row: usize, bits: u8) -> Outcome<Vec<u8>> {
     Ok(samples.chunks(row.max(1)).flat_map(|row| row.chunks(each).map(byte)).collect())
 }
 
-fn png(shape: &[usize], colour: Colour, mut data: Data, maxval: Option<u16>) -> Outcome<Vec<u8>> {
+fn png(shape: &[usize], colour: Colour, mut data: Data, maxval: Option<u16>, metadata: Metadata) -> Outcome<Vec<u8>> {
     let size = |n: usize| u32::try_from(n).map_err(|_| input(format!("a side of {n} pixels is too long")));
     let (h, w) = (size(shape[0])?, size(shape[1])?);
     let kind = match colour {
@@ -462,7 +472,15 @@ fn png(shape: &[usize], colour: Colour, mut data: Data, maxval: Option<u16>) -> 
         }
     };
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, w, h);
+    let mut info = png::Info::with_size(w, h);
+    info.icc_profile = metadata.icc.map(Into::into);
+    info.exif_metadata = metadata.exif.map(Into::into);
+    let xmp = metadata.xmp.and_then(|text| String::from_utf8(text).ok());
+    info.utf8_text.extend(xmp.map(|text| png::text_metadata::ITXtChunk::new("XML:com.adobe.xmp", text)));
+    let cannot = |e: png::EncodingError| {
+        input(format!("the picture cannot be encoded: {}", words(e))).help("write .tiff, or an array: -o NAME.npy")
+    };
+    let mut encoder = png::Encoder::with_info(&mut bytes, info).map_err(cannot)?;
     encoder.set_color(kind);
     encoder.set_depth(depth);
     encoder.set_compression(png::Compression::Fast);
@@ -471,9 +489,7 @@ fn png(shape: &[usize], colour: Colour, mut data: Data, maxval: Option<u16>) -> 
         writer.write_image_data(data.native_bytes())?;
         writer.finish()
     });
-    written.map_err(|e| {
-        input(format!("the picture cannot be encoded: {}", words(e))).help("write .tiff, or an array: -o NAME.npy")
-    })?;
+    written.map_err(cannot)?;
     Ok(bytes)
 }
 
@@ -488,7 +504,7 @@ mod tests {
             let head = [0xff, 0xd8, 0xff, 0xee, 0, 4, 1, 2, 0xff, 0xff, 0xc2, 0, 20, 8, 0, 1, 0, 1];
             [&head[..], &[components, 1, 0x11, 0]].concat()
         };
-        let lost = |file: &[u8]| jpeg_remarks(file).into_parts().1;
+        let lost = |file: &[u8]| jpeg_remarks(file).lost;
         assert_eq!(lost(&jpeg(4)), ["CMYK is read as RGB, without its profile"]);
         assert_eq!(lost(&jpeg(3)), [""; 0]);
         assert_eq!(lost(&jpeg(4)[..15]), [""; 0]);
@@ -513,11 +529,12 @@ mod tests {
             |code: u8, data: &[u8]| [&[0xff, code][..], &(data.len() as u16 + 2).to_be_bytes(), data].concat();
         let exif = segment(0xe1, &[b"Exif\0\0", &gps[..]].concat());
         let jfif = segment(0xe0, b"JFIF\0\x01\x02\x01\0\x48\0\x48\0\0");
-        let notes = |file: &[Vec<u8>]| jpeg_remarks(&file.concat()).into_parts().0;
+        let notes = |file: &[Vec<u8>]| super::super::metadata::ignored(&jpeg_remarks(&file.concat()).ignored);
         let begin = vec![0xff, 0xd8];
-        assert_eq!(notes(&[begin.clone(), jfif.clone()]), ["its resolution is ignored"]);
-        assert_eq!(notes(&[begin.clone(), jfif, exif]), ["its resolution, EXIF and GPS position are ignored"]);
-        assert_eq!(notes(&[begin, segment(0xe0, b"JFIF\0\x01\x02\0\0\x01\0\x01\0\0")]), [""; 0]);
+        assert_eq!(notes(&[begin.clone(), jfif.clone()]).unwrap(), "its resolution is ignored");
+        let both = notes(&[begin.clone(), jfif, exif]).unwrap();
+        assert_eq!(both, "its resolution, EXIF and GPS position are ignored");
+        assert_eq!(notes(&[begin, segment(0xe0, b"JFIF\0\x01\x02\0\0\x01\0\x01\0\0")]), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod image;
 pub mod jpeg;
+pub mod metadata;
 pub mod npy;
 pub mod npz;
 pub mod pnm;
@@ -10,6 +11,7 @@ pub mod tiff;
 
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::output::{input_name, is_standard, why};
+use metadata::Metadata;
 pub use samples::Samples;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -230,16 +232,27 @@ pub struct Array {
     pub data: Data,
     /// Kind of its file.
     pub origin: Origin,
-    /// Parts of the file not kept in the samples, each as a clause: `its ICC colour profile is ignored`.
+    /// Remarks on how the samples were read, each as a clause.
     pub notes: Vec<String>,
+    /// Names of the file's metadata, which the samples do not carry.
+    pub ignored: Vec<&'static str>,
+    /// The metadata that some formats keep.
+    pub metadata: Metadata,
     /// Samples of the file that are missing or changed, each as a clause. A lossless copy of it is impossible.
     pub lost: Vec<String>,
 }
 
 impl Array {
-    /// Notes and losses as one text; empty if there are none.
+    /// Array without remarks and metadata.
+    pub fn new(shape: Vec<usize>, data: Data, origin: Origin) -> Array {
+        let (notes, ignored, lost) = Default::default();
+        Array { shape, data, origin, notes, ignored, metadata: Metadata::default(), lost }
+    }
+
+    /// Losses, notes and ignored metadata as one text; empty if there are none.
     pub fn remarks(&self) -> String {
-        [&self.lost[..], &self.notes[..]].concat().join("; ")
+        let ignored = metadata::ignored(&self.ignored);
+        [&self.lost[..], &self.notes, ignored.as_slice()].concat().join("; ")
     }
 }
 
@@ -248,11 +261,17 @@ impl Array {
 pub(crate) struct Remarks {
     notes: Vec<String>,
     lost: Vec<String>,
-    /// Metadata that is not read.
     ignored: Vec<&'static str>,
+    metadata: Metadata,
 }
 
 impl Remarks {
+    /// The array with these remarks and this metadata.
+    pub fn about(self, array: Array) -> Array {
+        let Remarks { notes, lost, ignored, metadata } = self;
+        Array { notes, lost, ignored, metadata, ..array }
+    }
+
     /// Adds a note, once.
     pub fn note(&mut self, text: impl Into<String>) {
         add(&mut self.notes, text.into());
@@ -263,19 +282,9 @@ impl Remarks {
         add(&mut self.lost, text.into());
     }
 
-    /// Adds metadata that is not read, once.
+    /// Adds metadata that samples do not carry, once.
     pub fn ignored(&mut self, what: &'static str) {
         add(&mut self.ignored, what);
-    }
-
-    /// Notes and losses. The last note lists all ignored metadata.
-    pub fn into_parts(mut self) -> (Vec<String>, Vec<String>) {
-        match self.ignored.split_last() {
-            None => {}
-            Some((only, [])) => self.notes.push(format!("its {only} is ignored")),
-            Some((last, others)) => self.notes.push(format!("its {} and {last} are ignored", others.join(", "))),
-        }
-        (self.notes, self.lost)
     }
 }
 

@@ -104,7 +104,7 @@ fn read_data(reader: &mut dyn Read, header: Header, count: usize, vouched: bool)
 
 fn array(header: Header, data: Data) -> Array {
     let origin = Origin::Array { element: header.element, member: None };
-    Array { shape: header.shape, data, origin, notes: Vec::new(), lost: Vec::new() }
+    Array::new(header.shape, data, origin)
 }
 
 fn truncated(shape: &[usize], expected: u64, there: u64) -> Failure {

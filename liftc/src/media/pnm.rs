@@ -111,7 +111,7 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
         notes.push(format!("its samples are text (P{kind}), and come back as bytes (P{})", kind + 3));
     }
     notes.extend(text.rest()?);
-    Ok(Array { shape, data, origin, notes, lost: Vec::new() })
+    Ok(Array { notes, ..Array::new(shape, data, origin) })
 }
 
 fn unreadable(e: io::Error) -> Failure {

@@ -1,6 +1,7 @@
 //! TIFF and BigTIFF: pages of one shape as a stack, of any element type.
 
 use super::image::{few_bits, pack, too_large, white_of_few, words};
+use super::metadata::Metadata;
 use super::{Array, Colour, Data, Origin, Remarks, jpeg, room, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
@@ -21,7 +22,7 @@ const STRIP: usize = 256 << 10;
 const METADATA: [(u16, &str); 12] = [
     (34675, super::image::ICC),
     (34665, "EXIF"),
-    (super::image::GPS, "GPS position"),
+    (super::image::GPS, super::image::GPS_POSITION),
     (700, "XMP"),
     (33723, "IPTC"),
     (34735, "GeoTIFF"),
@@ -99,8 +100,7 @@ pub fn read<R: BufRead + Seek>(reader: R, ask: Ask) -> Outcome<Array> {
     let channels = (colour != Colour::Grey).then(|| colour.channels());
     let shape = stack.then_some(pages).into_iter().chain([height, width]).chain(channels).collect();
     let origin = Origin::Image { format: "tiff".into(), colour, element: data.element(), maxval, stack, premultiplied };
-    let (notes, lost) = remarks.into_parts();
-    Ok(Array { shape, data, origin, notes, lost })
+    Ok(remarks.about(Array::new(shape, data, origin)))
 }
 
 /// Appends a page that matches the previous ones.
@@ -237,11 +237,7 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
     if premultiplied {
         remarks.note(super::PREMULTIPLIED);
     }
-    for (tag, what) in METADATA {
-        if decoder.find_tag(Tag::from_u16_exhaustive(tag)).is_ok_and(|tag| tag.is_some()) {
-            remarks.ignored(what);
-        }
-    }
+    metadata(decoder, remarks);
     // Unit 1 has no length: such numbers only say how wide pixels are to their height.
     let unit = unsigned(decoder, Tag::ResolutionUnit).unwrap_or(2);
     if unit > 1 && decoder.find_tag(Tag::XResolution).is_ok_and(|tag| tag.is_some()) {
@@ -251,6 +247,19 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
         remarks.note(super::image::orientation(turned));
     }
     Ok(Page { size, colour, premultiplied, maxval, data })
+}
+
+/// Reads the metadata of the first page, and names what every page has.
+fn metadata<R: BufRead + Seek>(decoder: &mut Decoder<R>, remarks: &mut Remarks) {
+    for (tag, what) in METADATA {
+        if decoder.find_tag(Tag::from_u16_exhaustive(tag)).is_ok_and(|tag| tag.is_some()) {
+            remarks.ignored(what);
+        }
+    }
+    let mut block = |tag: Tag| decoder.get_tag_u8_vec(tag).ok();
+    if remarks.metadata == Metadata::default() {
+        remarks.metadata = Metadata { icc: block(Tag::IccProfile), exif: None, xmp: block(Tag::Unknown(700)) };
+    }
 }
 
 /// Compression of JPEG strips and tiles.

@@ -6,6 +6,7 @@ use super::{Job, is_in_place, levels_text, named, no_plan, note, picture};
 use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::image::{self, Picture};
+use crate::media::metadata::Metadata;
 use crate::media::{self, Array, ArrayFormat, Ask, Data, Origin, shape_text};
 use crate::output::{Files, input_name, is_stream, output_name};
 use lifting::{Device, Plan};
@@ -166,8 +167,15 @@ fn pixels<T: Stored>(
     let at = |f: Failure| f.at(input_name(&job.input));
     let Restored { data, mut notes } = from_samples(samples, origin.element(), gain, maxval).map_err(at)?;
     let stack = origin.picture_axes() == Some([1, 2]);
-    let picture =
-        Picture { shape: shape.to_vec(), colour, data, maxval, stack, premultiplied: origin.is_premultiplied() };
+    let picture = Picture {
+        shape: shape.to_vec(),
+        colour,
+        data,
+        maxval,
+        stack,
+        premultiplied: origin.is_premultiplied(),
+        metadata: Metadata::default(),
+    };
     if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
         notes.push(format!("samples still range from 0 to {maxval}, which this format cannot record: it looks dark"));
     }

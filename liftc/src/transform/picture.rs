@@ -8,6 +8,7 @@ use super::convert::Stored;
 use super::sidecar::Settings;
 use crate::failure::{Outcome, usage};
 use crate::media::image::{Format, Picture};
+use crate::media::metadata::Metadata;
 use crate::media::{Colour, Data, Origin};
 use crate::output::{Files, output_name};
 use lifting::{Layout, Plan, Scheme, Subband};
@@ -147,7 +148,18 @@ fn draw<T: Stored>(
     if undefined > 0 {
         notes.push(format!("{undefined} coefficients are NaN, drawn black, or infinite, drawn black or white"));
     }
-    Ok((Picture { shape, colour, data: Data::from(pixels), maxval: None, stack: false, premultiplied: false }, notes))
+    Ok((
+        Picture {
+            shape,
+            colour,
+            data: Data::from(pixels),
+            maxval: None,
+            stack: false,
+            premultiplied: false,
+            metadata: Metadata::default(),
+        },
+        notes,
+    ))
 }
 
 /// Samples of a band with row, column and channel; axes that are not drawn are fixed at index 0.
