@@ -3,7 +3,7 @@
 #![no_main]
 
 use lifting_codec::{Decoder, Header, Region};
-use lifting_codec::block::{Direction, Mode, Order, Passes, Shape, decode, decode_sequentially};
+use lifting_codec::block::{BlockShape, Mode, Order, Passes, SignAxis, decode, decode_sequentially};
 use lifting_codec::tables::Tables;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -18,10 +18,10 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     // A single block: its shape, its mode, and its words.
     let Some((head, words)) = bytes.split_first_chunk::<5>() else { return };
-    let shape = Shape {
+    let shape = BlockShape {
         height: 1 + usize::from(head[0] & 63),
         width: 1 + usize::from(head[1] & 63),
-        direction: if head[0] & 64 == 0 { Direction::Vertical } else { Direction::Horizontal },
+        direction: if head[0] & 64 == 0 { SignAxis::Vertical } else { SignAxis::Horizontal },
         order: Order {
             passes: if head[1] & 64 == 0 { Passes::Two } else { Passes::Three },
             fast: u32::from(head[4] >> 1 & 31),
