@@ -382,8 +382,8 @@ pub enum CodecError {
     },
     /// Empty region of a field, or one beyond it.
     #[error(
-        "invalid region of {size:?} samples from {start:?} in a field of shape {shape:?}: it must have samples, and lie \
-         within the field"
+        "invalid region of {size:?} samples from {start:?} in a field of shape {shape:?}: it must have samples, and \
+         lie within the field"
     )]
     FieldRegion {
         /// First sample along each axis.

@@ -31,6 +31,9 @@ const DICOM: &str = "save its pixels as an array: np.save('a.npy', pydicom.dcmre
 /// Tag of the directory of a GPS position, in EXIF and TIFF.
 pub(super) const GPS: u16 = 34853;
 
+/// Keyword of the text of a PNG that is XMP.
+const XMP: &str = "XML:com.adobe.xmp";
+
 /// Name of the position in notes; it is part of EXIF.
 pub const GPS_POSITION: &str = "GPS position";
 
@@ -258,7 +261,9 @@ fn png_remarks(file: &[u8]) -> (Remarks, Option<u16>) {
             b"gAMA" => remarks.ignored("gamma"),
             b"cHRM" => remarks.ignored("primary colours"),
             b"pHYs" => remarks.ignored("resolution"),
-            b"iTXt" if data.starts_with(b"XML:com.adobe.xmp\0") => remarks.ignored("XMP"),
+            b"iTXt" if data.strip_prefix(XMP.as_bytes()).is_some_and(|rest| rest.starts_with(b"\0")) => {
+                remarks.ignored("XMP");
+            }
             b"tEXt" | b"zTXt" | b"iTXt" => remarks.ignored("text"),
             _ => {}
         }
@@ -476,7 +481,7 @@ fn png(shape: &[usize], colour: Colour, mut data: Data, maxval: Option<u16>, met
     info.icc_profile = metadata.icc.map(Into::into);
     info.exif_metadata = metadata.exif.map(Into::into);
     let xmp = metadata.xmp.and_then(|text| String::from_utf8(text).ok());
-    info.utf8_text.extend(xmp.map(|text| png::text_metadata::ITXtChunk::new("XML:com.adobe.xmp", text)));
+    info.utf8_text.extend(xmp.map(|text| png::text_metadata::ITXtChunk::new(XMP, text)));
     let cannot = |e: png::EncodingError| {
         input(format!("the picture cannot be encoded: {}", words(e))).help("write .tiff, or an array: -o NAME.npy")
     };

@@ -249,7 +249,7 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
     Ok(Page { size, colour, premultiplied, maxval, data })
 }
 
-/// Reads the metadata of the first page, and names what every page has.
+/// Names the metadata of a page, and reads it if no earlier page has any.
 fn metadata<R: BufRead + Seek>(decoder: &mut Decoder<R>, remarks: &mut Remarks) {
     for (tag, what) in METADATA {
         if decoder.find_tag(Tag::from_u16_exhaustive(tag)).is_ok_and(|tag| tag.is_some()) {
