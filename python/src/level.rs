@@ -3,10 +3,9 @@
 use crate::array::Array;
 use crate::plan::{self, Plan};
 use crate::scheme::Scheme;
-use crate::spare::Spare;
 use crate::{LiftingError, plan_error};
 use half::{bf16, f16};
-use lifting::{Device, Expansive, Extension, PlanError, Sample, SampleType, Strided, Workspace};
+use lifting::{Device, Expansive, Extension, PlanError, Sample, SampleType, Spare, Strided, Workspace};
 use lifting_dsl::Direction;
 use pyo3::prelude::*;
 use std::cell::RefCell;

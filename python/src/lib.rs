@@ -14,7 +14,6 @@ mod jpeg2000;
 mod level;
 mod plan;
 mod scheme;
-mod spare;
 mod stationary;
 mod xla;
 
@@ -64,7 +63,7 @@ fn command_line(py: Python<'_>, arguments: Vec<String>) -> PyResult<()> {
 #[pyfunction]
 fn clear_scratch() {
     level::clear_scratch();
-    spare::clear();
+    lifting::clear_workspaces();
 }
 
 #[pymodule]

@@ -3,19 +3,15 @@
 use crate::array::Array;
 use crate::dlpack::Place;
 use crate::scheme::Scheme;
-use crate::spare::Spare;
 use crate::{LiftingError, plan_error};
 use half::{bf16, f16};
 use lifting::cuda::Transform;
-use lifting::{
-    Boundary, Device, Format, Layout, Pad, PlanBuilder, PlanError, Sample, SampleType, Strided, StridedMut, Workspace,
-};
+use lifting::{Boundary, Device, Format, Layout, Pad, PlanBuilder, PlanError, Sample, SampleType, Strided, StridedMut};
 use pyo3::prelude::*;
 
-/// A plan and its idle workspaces.
+/// A plan.
 pub struct Typed<T: Sample> {
     pub plan: lifting::Plan<T>,
-    spare: Spare<T>,
 }
 
 /// Transform to execute.
@@ -29,7 +25,7 @@ pub enum Operation {
 
 impl<T: Sample> From<lifting::Plan<T>> for Typed<T> {
     fn from(plan: lifting::Plan<T>) -> Typed<T> {
-        Typed { plan, spare: Spare::default() }
+        Typed { plan }
     }
 }
 
@@ -40,20 +36,20 @@ impl<T: Sample> Typed<T> {
         source: &Strided<'_, T>,
         target: &mut StridedMut<'_, T>,
     ) -> Result<(), PlanError> {
-        self.with(|workspace| match operation {
-            Operation::Forward => self.plan.forward_with(source, target, workspace),
-            Operation::Inverse(0) => self.plan.inverse_with(source, target, workspace),
-            Operation::Inverse(level) => self.plan.inverse_to_with(level, source, target, workspace),
-            Operation::Adjoint => self.plan.adjoint_with(source, target, workspace),
-            Operation::InverseAdjoint => self.plan.inverse_adjoint_with(source, target, workspace),
-        })
+        match operation {
+            Operation::Forward => self.plan.forward(source, target),
+            Operation::Inverse(0) => self.plan.inverse(source, target),
+            Operation::Inverse(level) => self.plan.inverse_to(level, source, target),
+            Operation::Adjoint => self.plan.adjoint(source, target),
+            Operation::InverseAdjoint => self.plan.inverse_adjoint(source, target),
+        }
     }
 
     fn run_in_place(&self, operation: Operation, target: &mut StridedMut<'_, T>) -> Result<(), PlanError> {
-        self.with(|workspace| match operation {
-            Operation::Forward => self.plan.forward_in_place_with(target, workspace),
-            _ => self.plan.inverse_in_place_with(target, workspace),
-        })
+        match operation {
+            Operation::Forward => self.plan.forward_in_place(target),
+            _ => self.plan.inverse_in_place(target),
+        }
     }
 
     fn on_host(
@@ -123,10 +119,6 @@ impl<T: Sample> Typed<T> {
         // SAFETY: shapes, device and layout were checked; the arrays' library frees memory in stream order.
         py.detach(|| unsafe { plan.execute_with_scratch(transform, stream as _, source, target, scratch) })
             .map_err(plan_error)
-    }
-
-    fn with<R>(&self, run: impl FnOnce(&mut Workspace<T>) -> R) -> R {
-        self.spare.with(|| self.plan.lazy_workspace(), run)
     }
 }
 

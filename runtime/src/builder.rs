@@ -3,6 +3,7 @@
 use crate::data::{Expected, contiguous};
 use crate::device::{Device, Planning};
 use crate::error::PlanError;
+use crate::exec::spare::Spare;
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::sample::Sample;
 use lifting_codegen::schedule::Shape as BlockShape;
@@ -644,6 +645,14 @@ impl<T> PlanBuilder<'_, T> {
             warnings,
             workspace_bytes: executor.workspace_bytes(),
         };
-        Ok(Plan::from_inner(Inner { problem, executor, data, coefficients, lows, recipe }))
+        Ok(Plan::from_inner(Inner {
+            problem,
+            executor,
+            data,
+            coefficients,
+            lows,
+            recipe,
+            spare: Box::new(Spare::default()),
+        }))
     }
 }

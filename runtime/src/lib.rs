@@ -67,6 +67,7 @@ pub use exec::Workspace;
 pub use exec::cuda;
 pub use exec::kernels;
 pub use exec::opencl;
+pub use exec::spare::{Spare, clear_workspaces};
 pub use expansive::Expansive;
 pub use half::{bf16, f16};
 pub use lifting_codegen::schedule::Shape as BlockShape;

@@ -2,6 +2,7 @@
 
 use crate::data::{Expected, Source, Target};
 use crate::error::PlanError;
+use crate::exec::spare::Spares;
 use crate::exec::{Executor, Workspace};
 use crate::sample::Sample;
 use crate::subband::{Subband, Tile};
@@ -17,7 +18,8 @@ pub struct Unsampled(());
 /// A multi-level transform of arrays of one shape and sample type, checked and prepared.
 ///
 /// Immutable, `Send + Sync`, cheap to clone. Execution is out of place ([`Plan::forward`]) or in place
-/// ([`Plan::forward_in_place`]). Methods that end in `_with` take a [`Workspace`] and allocate nothing themselves.
+/// ([`Plan::forward_in_place`]). Methods that end in `_with` take a [`Workspace`] and allocate nothing themselves. The
+/// others use a workspace that an earlier execution left, if there is one ([`crate::clear_workspaces`]).
 ///
 /// ```
 /// use lifting::{Device, Plan, catalogue};
@@ -47,6 +49,7 @@ pub(crate) struct Inner<T> {
     /// Low bands of all levels; 0 is the whole array.
     pub lows: Vec<Expected>,
     pub recipe: Recipe,
+    pub spare: Box<dyn Spares<T>>,
 }
 
 impl<T> Clone for Plan<T> {
@@ -232,9 +235,9 @@ impl<T: Sample> Plan<T> {
         Workspace::new(self.0.executor.workspace_size())
     }
 
-    /// Scratch that the first execution allocates, after it has checked its arrays.
-    pub fn lazy_workspace(&self) -> Workspace<T> {
-        Workspace::lazy(self.0.executor.workspace_size())
+    /// Runs work with a workspace that an earlier execution left, or with one that `work` allocates.
+    fn lend<R>(&self, work: impl FnOnce(&mut Workspace<T>) -> R) -> R {
+        self.0.spare.get().with(|| Workspace::lazy(self.0.executor.workspace_size()), work)
     }
 
     /// Analysis: data to coefficients.
@@ -246,7 +249,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.forward_with(src, dst, &mut self.lazy_workspace())
+        self.lend(|workspace| self.forward_with(src, dst, workspace))
     }
 
     /// [`Plan::forward`] with a workspace of this plan.
@@ -274,7 +277,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.inverse_with(src, dst, &mut self.lazy_workspace())
+        self.lend(|workspace| self.inverse_with(src, dst, workspace))
     }
 
     /// [`Plan::inverse`] with a workspace of this plan.
@@ -309,7 +312,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.inverse_to_with(level, src, dst, &mut self.lazy_workspace())
+        self.lend(|workspace| self.inverse_to_with(level, src, dst, workspace))
     }
 
     /// [`Plan::inverse_to`] with a workspace of this plan.
@@ -336,7 +339,7 @@ impl<T: Sample> Plan<T> {
     /// # Errors
     /// If the data does not fit the plan, or the plan pads.
     pub fn forward_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
-        self.forward_in_place_with(data, &mut self.lazy_workspace())
+        self.lend(|workspace| self.forward_in_place_with(data, workspace))
     }
 
     /// [`Plan::forward_in_place`] with a workspace of this plan.
@@ -359,7 +362,7 @@ impl<T: Sample> Plan<T> {
     /// # Errors
     /// If the data does not fit the plan, or the plan pads.
     pub fn inverse_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
-        self.inverse_in_place_with(data, &mut self.lazy_workspace())
+        self.lend(|workspace| self.inverse_in_place_with(data, workspace))
     }
 
     /// [`Plan::inverse_in_place`] with a workspace of this plan.
@@ -403,7 +406,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.adjoint_with(src, dst, &mut self.lazy_workspace())
+        self.lend(|workspace| self.adjoint_with(src, dst, workspace))
     }
 
     /// [`Plan::adjoint`] with a workspace of this plan.
@@ -432,7 +435,7 @@ impl<T: Sample> Plan<T> {
         S: Source<T> + ?Sized,
         D: Target<T> + ?Sized,
     {
-        self.inverse_adjoint_with(src, dst, &mut self.lazy_workspace())
+        self.lend(|workspace| self.inverse_adjoint_with(src, dst, workspace))
     }
 
     /// [`Plan::inverse_adjoint`] with a workspace of this plan.

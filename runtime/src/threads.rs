@@ -58,6 +58,14 @@ mod pool {
     }
 
     impl Team {
+        /// Runs work on this thread; what it spawns runs on this pool, and has ended on return.
+        pub fn scope<'a, R>(&self, work: impl FnOnce(&rayon::Scope<'a>) -> R) -> R {
+            match &self.workers {
+                Workers::Own(pool) => pool.in_place_scope(work),
+                Workers::Rayon | Workers::Caller => rayon::in_place_scope(work),
+            }
+        }
+
         /// Runs parallel work on this pool.
         pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
             match &self.workers {
@@ -81,11 +89,18 @@ pub fn available() -> usize {
     1
 }
 
-/// Calls `one` with the index and the samples of each of the first `count` pieces of that length.
+/// Calls `one` with the index and the samples of each of the first `count` pieces of that length. The calling thread
+/// takes the first one: what it does next finds these samples in its cache.
 pub(crate) fn pieces<T: Send>(all: &mut [T], length: usize, count: usize, one: impl Fn(usize, &mut [T]) + Send + Sync) {
     #[cfg(feature = "threads")]
     if let Some(team) = pool::team() {
-        return team.run(|| all.par_chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece)));
+        let one = &one;
+        return team.scope(|scope| {
+            let mut pieces = all.chunks_mut(length).take(count).enumerate();
+            let first = pieces.next();
+            pieces.for_each(|(i, piece)| scope.spawn(move |_| one(i, piece)));
+            first.into_iter().for_each(|(i, piece)| one(i, piece));
+        });
     }
     all.chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece));
 }

@@ -11,6 +11,7 @@ pub mod kernels;
 pub mod opencl;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 mod packed;
+pub mod spare;
 
 use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;

@@ -224,7 +224,8 @@ impl<T: Sample> Volume<T> {
             let j = if way == Direction::Forward { i } else { last - 1 - (i - top) };
             let level = &self.levels[j];
             let bands = Bands { all: coefficients, low: (j + 1 < last).then(|| samples(j + 1)) };
-            let workers = if level.shape.iter().product::<usize>() < super::SMALL { 1 } else { self.threads };
+            // A sample of a volume takes about twice as long as one of an image.
+            let workers = if level.shape.iter().product::<usize>() < super::SMALL / 2 { 1 } else { self.threads };
             let shared = Shared((samples(j), bands));
             let share = |worker: usize, work: &mut [T::Lane]| {
                 let cut = |w: usize| (level.shape[0] / 2 * w / workers * 2) as isize;

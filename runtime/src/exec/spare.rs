@@ -1,25 +1,42 @@
-//! Spare workspaces of plans and levels, bounded together.
+//! Spare workspaces of plans, bounded together: an execution without a workspace takes one that an earlier one left.
 
-use lifting::{Sample, Workspace};
+use super::Workspace;
+use crate::sample::Sample;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that the spare workspaces of all plans hold together; the rest is freed after use.
+/// Most bytes that the spare workspaces of all plans hold together; others are freed after use.
 const MOST: usize = 256 << 20;
 
 /// Bytes that they hold.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts calls of [`clear`].
+/// Counts calls of [`clear_workspaces`].
 static CLEARED: AtomicUsize = AtomicUsize::new(0);
 
-/// Frees spare workspaces: each plan's at its next execution, or with the plan.
-pub fn clear() {
+/// Frees the memory that plans keep between executions, at most 256 MiB in all: each plan's at its next execution, or
+/// with the plan.
+pub fn clear_workspaces() {
     CLEARED.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Workspaces that no execution uses at the moment.
+#[derive(Debug)]
 pub struct Spare<T: Sample>(Mutex<(usize, Vec<Workspace<T>>)>);
+
+/// Spare workspaces of a plan, whose own type has no bound.
+pub(crate) trait Spares<T>: Send + Sync {
+    /// The workspaces.
+    fn get(&self) -> &Spare<T>
+    where
+        T: Sample;
+}
+
+impl<T: Sample> Spares<T> for Spare<T> {
+    fn get(&self) -> &Spare<T> {
+        self
+    }
+}
 
 impl<T: Sample> Default for Spare<T> {
     fn default() -> Spare<T> {
@@ -28,7 +45,7 @@ impl<T: Sample> Default for Spare<T> {
 }
 
 impl<T: Sample> Spare<T> {
-    /// Runs work with a spare workspace, or with a new one.
+    /// Runs work with a spare workspace, or with one that `make` returns.
     pub fn with<R>(&self, make: impl FnOnce() -> Workspace<T>, run: impl FnOnce(&mut Workspace<T>) -> R) -> R {
         let spare = self.spare().pop();
         if let Some(spare) = &spare {
