@@ -99,7 +99,7 @@ impl Component {
     /// Nearest sample to a value around 0. Values may be anything: those out of range saturate.
     pub(crate) fn nearest<T: Lane>(&self) -> impl Fn(T) -> i32 + use<T> {
         let ((low, high), centre) = (self.range(), self.centre());
-        move |value| value.integer().saturating_add(centre).clamp(low, high)
+        move |value| value.integer().clamp(low - centre, high - centre) + centre
     }
 }
 
@@ -245,10 +245,10 @@ impl Image {
                 ));
             }
             let (low, high) = component.range();
-            let is_wrong = |s: &i32| !(low..=high).contains(s);
             // A fast check of all samples; the position is searched only after a failure.
-            let any = component.samples.iter().fold(false, |any, s| any | is_wrong(s));
-            if let Some(at) = any.then(|| component.samples.iter().position(is_wrong)).flatten() {
+            let union = component.samples.iter().fold(0, |union, s| union | s.wrapping_sub(low) as u32);
+            let is_wrong = |s: &i32| !(low..=high).contains(s);
+            if let Some(at) = (union >> bits != 0).then(|| component.samples.iter().position(is_wrong)).flatten() {
                 let (y, x, sample) = (at / width, at % width, component.samples[at]);
                 return fail(format!(
                     "component {c} has the sample {sample} in row {y}, column {x}; {bits} bits allow {low} to {high}"

@@ -57,7 +57,7 @@ mod sets {
 
 pub use edges::Edges;
 pub use find::{Along, Loop, Wanted, find};
-pub use isa::Isa;
+pub use isa::{Isa, Task};
 pub use kernels::{Kernel, fence, fetch};
 pub use level::{Event, Level, MAX_STEPS, ROWS, Weights};
 pub use steps::{Steps, Sum, Term};

@@ -11,6 +11,7 @@ const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
 const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// Top bit of each byte whose low seven bits are ones.
+#[inline(always)]
 fn sevens(word: u64) -> u64 {
     ((word & LOW) + ONES) & !LOW
 }
@@ -23,6 +24,7 @@ pub(super) struct Bits {
 
 impl Bits {
     /// Unstuffs a forward stream (MagSgn, SigProp).
+    #[inline(always)]
     pub(super) fn forward(bytes: &[u8], fill: u64) -> Self {
         let mut bits = Unstuffed::new(bytes.len());
         let mut last = 0;
@@ -47,6 +49,7 @@ impl Bits {
     }
 
     /// Unstuffs a backward stream (VLC, MagRef). `nibble` is the byte at its end if only the high half belongs to it.
+    #[inline(always)]
     pub(super) fn backward(bytes: &[u8], nibble: Option<u8>) -> Self {
         let mut bits = Unstuffed::new(bytes.len() + 1);
         let mut last = 0xFF;
@@ -76,7 +79,7 @@ impl Bits {
     }
 
     /// Bits from byte `at` on.
-    #[inline]
+    #[inline(always)]
     fn word(&self, at: usize) -> u64 {
         match self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
             Some(word) => u64::from_le_bytes(*word),
@@ -85,7 +88,7 @@ impl Bits {
     }
 
     /// Bits from bit `at` on, at least 57.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&self, at: usize) -> u64 {
         self.word(at >> 3) >> (at & 7)
     }
@@ -104,7 +107,7 @@ impl Unstuffed {
         Self { bytes: Vec::with_capacity(bytes + 24), pending: 0, count: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, bits: u64, count: u32) {
         self.pending |= bits << self.count;
         self.count += count;
@@ -115,7 +118,7 @@ impl Unstuffed {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_byte(&mut self, byte: u8, stuffed: bool) {
         if stuffed {
             self.push(u64::from(byte & 0x7F), 7);
@@ -124,6 +127,7 @@ impl Unstuffed {
         }
     }
 
+    #[inline(always)]
     fn finish(mut self, fill: u64) -> Bits {
         self.pending |= fill << self.count;
         self.bytes.extend_from_slice(&self.pending.to_le_bytes());
@@ -147,7 +151,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Next bits, at least 56.
-    #[inline]
+    #[inline(always)]
     pub(super) fn refill(&mut self) -> u64 {
         self.head |= self.bits.word(self.next) << self.count;
         self.next += (63 - self.count as usize) >> 3;
@@ -156,14 +160,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Drops bits that the last [`refill`](Self::refill) returned.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, bits: u32) {
         self.head >>= bits;
         self.count -= bits;
     }
 
     /// Next bit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bit(&mut self) -> bool {
         if self.count == 0 {
             self.refill();

@@ -8,6 +8,7 @@ use super::mel::MelReader;
 use super::refine::{Propagate, Sigma, propagate, refine};
 use super::tables::{DECODE, MASKS, Quad, RESIDUAL, SIGNIFICANT, SPREAD};
 use crate::block::{BrokenBlock, Segment, Shape};
+use lifting_loops::{Isa, Task};
 
 /// Decodes one HT set of a codeblock (T.814, clause 7).
 ///
@@ -51,7 +52,7 @@ pub fn decode(
     if out.is_empty() {
         return Ok(());
     }
-    cleanup(shape, plane, first.bytes, out)?;
+    Isa::of_machine().run(Cleanup { shape, plane, bytes: first.bytes, out: &mut *out })?;
     if let Some(second) = second.filter(|s| !s.bytes.is_empty()) {
         let sigma = Sigma::new(shape, out, |value| value != 0);
         let bits = Bits::forward(second.bytes, 0);
@@ -63,6 +64,23 @@ pub fn decode(
         }
     }
     Ok(())
+}
+
+/// Cleanup pass, compiled for each instruction set.
+struct Cleanup<'a> {
+    shape: Shape,
+    plane: u32,
+    bytes: &'a [u8],
+    out: &'a mut [i32],
+}
+
+impl Task for Cleanup<'_> {
+    type Output = Result<(), BrokenBlock>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        cleanup(self.shape, self.plane, self.bytes, self.out)
+    }
 }
 
 /// Target of the refinement passes at `plane`.
@@ -99,6 +117,7 @@ impl Refinement<'_> {
 const TOO_LARGE: &str = "HT block: magnitude exceeds 30 bits";
 
 /// Decodes the cleanup pass (clause 7.3).
+#[inline(always)]
 fn cleanup(shape: Shape, plane: u32, bytes: &[u8], out: &mut [i32]) -> Result<(), BrokenBlock> {
     let &[.., low, high] = bytes else {
         return Err(BrokenBlock("HT block: cleanup segment shorter than two bytes"));
@@ -152,6 +171,7 @@ struct Patterns<'a> {
 
 impl Patterns<'_> {
     /// Decodes one row of `quads` quads. Returns the number of those that are not empty.
+    #[inline(always)]
     fn row<const FIRST: bool>(&mut self, quads: usize) -> usize {
         let (mut context, mut nw, mut count) = (0, 0, 0);
         let mut vlc = self.vlc;
@@ -234,6 +254,7 @@ struct Samples {
 
 impl Samples {
     /// Decodes one row of quads.
+    #[inline(always)]
     fn row<const FIRST: bool>(&mut self, coded: &[(u32, u32)]) -> Result<(), BrokenBlock> {
         std::mem::swap(&mut self.above, &mut self.bottom);
         self.top.fill(0);
@@ -296,6 +317,7 @@ fn quad(bits: &Bits, at: &mut usize, fields: u32, magnitude: u32) -> [u32; 4] {
 }
 
 /// Turns samples into values at `plane`.
+#[inline(always)]
 fn place(samples: &[u32], out: &mut [i32], plane: u32) -> Result<(), BrokenBlock> {
     let mut union = 0;
     for (out, &sample) in out.iter_mut().zip(samples) {

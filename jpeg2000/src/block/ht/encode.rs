@@ -7,6 +7,7 @@ use super::mel::MelWriter;
 use super::refine::{Propagate, Sigma, propagate, refine};
 use super::tables::{CODEWORDS, ENCODE, SIGNIFICANT, SPREAD};
 use crate::block::{Encoded, Pass, Shape};
+use lifting_loops::{Isa, Task};
 
 /// Largest magnitude that is coded.
 const LARGEST: u32 = (1 << 30) - 1;
@@ -35,7 +36,7 @@ pub fn encode(shape: Shape, causal: bool, indices: &[i32], plane: u32, passes: u
     if indices.chunks(64).all(empty) {
         return Encoded::default();
     }
-    let (bytes, gain) = cleanup(shape, indices, plane);
+    let (bytes, gain) = Isa::of_machine().run(Cleanup { shape, indices, plane });
     let mut encoded =
         Encoded { planes: plane + 1, passes: vec![Pass { end: bytes.len(), terminated: true, gain }], bytes };
     if plane > 0 && passes > 1 {
@@ -108,13 +109,30 @@ impl Propagate for SigProp<'_> {
     }
 }
 
+/// Cleanup pass, compiled for each instruction set: its bytes and its gain.
+struct Cleanup<'a> {
+    shape: Shape,
+    indices: &'a [i32],
+    plane: u32,
+}
+
+impl Task for Cleanup<'_> {
+    type Output = (Vec<u8>, f64);
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        cleanup(self.shape, self.indices, self.plane)
+    }
+}
+
 /// Bytes of the cleanup pass, and its gain.
+#[inline(always)]
 fn cleanup(shape: Shape, indices: &[i32], plane: u32) -> (Vec<u8>, f64) {
     let quads = shape.width.div_ceil(2);
     // A column on either side of pairs of quads.
     let row = || vec![0; 2 + 2 * quads.next_multiple_of(2)];
     let mut rows = Rows { above: row(), top: row(), bottom: row() };
-    let mut coder = Cleanup {
+    let mut coder = Streams {
         mel: MelWriter::default(),
         vlc: Writer::vlc(),
         magsgn: Writer::forward(),
@@ -152,6 +170,7 @@ struct Rows {
 }
 
 /// Fills a row. Returns its gain.
+#[inline(always)]
 fn load(row: &mut [u32], indices: &[i32], plane: u32) -> f64 {
     let sample = |index: i32| {
         let m = magnitude(index);
@@ -174,7 +193,7 @@ fn load(row: &mut [u32], indices: &[i32], plane: u32) -> f64 {
 }
 
 /// Streams of the cleanup pass.
-struct Cleanup {
+struct Streams {
     mel: MelWriter,
     vlc: Writer<true>,
     magsgn: Writer<false>,
@@ -182,8 +201,9 @@ struct Cleanup {
     coded: Vec<(u32, u32)>,
 }
 
-impl Cleanup {
+impl Streams {
     /// Writes MEL and VLC of a row of quads. Returns the number of quads that are not empty.
+    #[inline(always)]
     fn patterns<const FIRST: bool>(&mut self, rows: &Rows, quads: usize) -> usize {
         // At most seven bits of VLC and eight of U-VLC a quad.
         let (bytes, tail) = self.vlc.room(15 * quads);
@@ -220,6 +240,7 @@ impl Cleanup {
     }
 
     /// Writes MagSgn of the first `count` listed quads.
+    #[inline(always)]
     fn samples(&mut self, rows: &Rows, count: usize) {
         let (bytes, tail) = self.magsgn.room(4 * 31 * count);
         let mut magsgn = *tail;
