@@ -30,7 +30,7 @@ pub use cuda::{FAST_MATH, STREAM, cuda};
 pub use opencl::opencl;
 pub use operations::Operations;
 pub use passes::Passes;
-pub use private::{kernel_name, privatised};
+pub use private::{in_namespace, kernel_name, namespace, namespace_end, privatised};
 pub use rust::rust;
 pub use target::{C, CUDA, OPENCL, RUST, TARGETS, Target};
 pub use template::Template;

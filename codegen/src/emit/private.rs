@@ -1,5 +1,5 @@
-//! Private names of emitted C-like files: each carries the file's prefix, so that files of several wavelets, types or
-//! languages fit in one translation unit.
+//! Private names of emitted C-like files, so that files of several wavelets, types or languages fit in one translation
+//! unit: most CUDA files have a namespace for them; in others each carries the file's prefix.
 //!
 //! Writers spell the prefix as [`PREFIX`] and [`CAPITALS`], so that no name of a wavelet can look like a private one.
 //! [`privatised`] finds all names that a complete file defines at file scope, prefixes the private ones, and spells the
@@ -166,8 +166,24 @@ fn definitions<'t>(tokens: &[(Kind, &'t str)]) -> BTreeSet<&'t str> {
     names
 }
 
-/// The complete file, with prefixed names. `infix` tells files of one wavelet apart; `kernels` have the wavelet's name
-/// already.
+/// Begins or continues the namespace of a CUDA file's private names.
+pub fn namespace() -> String {
+    format!("namespace {PREFIX}_cu {{\n")
+}
+
+/// Ends it.
+pub fn namespace_end() -> String {
+    format!("}} // namespace {PREFIX}_cu\n")
+}
+
+/// The complete file, whose private names are in a namespace. `kernels` have the wavelet's name, and get the file's.
+pub fn in_namespace(request: &Request, kernels: &[String], text: &str) -> String {
+    let is_kernel = |word: &str| kernels.iter().any(|kernel| kernel == word);
+    let renamed = |word: &str| if is_kernel(word) { kernel_name(request, word) } else { word.to_owned() };
+    rewritten(request, &tokens(text), renamed)
+}
+
+/// The complete file, with prefixed names. `infix` tells files of one wavelet apart; `kernels` are as above.
 pub fn privatised(request: &Request, infix: &str, kernels: &[String], text: &str) -> String {
     let all = tokens(text);
     let names = definitions(&all);
@@ -180,8 +196,13 @@ pub fn privatised(request: &Request, infix: &str, kernels: &[String], text: &str
             word.to_owned()
         }
     };
-    let mut out = String::with_capacity(text.len() * 5 / 4);
-    for (kind, token) in all {
+    rewritten(request, &all, renamed)
+}
+
+/// Text whose names are renamed, and whose prefix is spelled out.
+fn rewritten(request: &Request, all: &[(Kind, &str)], renamed: impl Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    for &(kind, token) in all {
         match kind {
             Kind::Word => out += &renamed(token),
             // Words of a comment that can only be names.

@@ -9,7 +9,7 @@ use crate::problem::{Problem, contiguous};
 use crate::program::Program;
 use crate::recipe::Choice;
 use crate::scalar::scalar_of;
-use lifting_codegen::emit::{EmitError, FAST_MATH, Request, Template, codes, privatised, sample_type};
+use lifting_codegen::emit::{self, EmitError, FAST_MATH, Request, Template, codes, sample_type};
 use lifting_dsl::Direction;
 use lifting_dsl::sample::SampleType;
 use std::collections::BTreeSet;
@@ -95,15 +95,22 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
     notes.extend(summary.iter().cloned());
     let t = request.template();
     let mut out = request.opening(&notes);
-    out.push('\n');
-    out += text;
+    out += &format!("\n{}\n{text}\n{}", emit::namespace(), emit::namespace_end());
     out += &format!("\n{}#ifndef __CUDACC_RTC__\n\n", super::section(super::HOST));
     out += super::INCLUDES;
     out += &codes(&t);
-    out.push('\n');
+    out += &format!("\n{}\n", emit::namespace());
     let widest = tables.iter().flat_map(|table| &table.lists).map(|list| widest(list)).max().unwrap_or(1);
     let t = t.with("MOST", kernels.most_parameters().to_string()).with("WIDEST", widest.max(ROOM).to_string());
     out += &t.fill(&[include_str!("launch.cu.in"), include_str!("table.cu.in")].join("\n"));
+    for (fixed, table) in transforms.iter().zip(&tables) {
+        let t = template(request, fixed, table);
+        for (way, list) in ["forward", "inverse"].into_iter().zip(&table.lists) {
+            out.push('\n');
+            out += &launches(&t, way, table, list, &kernels, calls);
+        }
+    }
+    out += &format!("\n{}", emit::namespace_end());
     for (fixed, table) in transforms.iter().zip(&tables) {
         let t = template(request, fixed, table);
         out.push('\n');
@@ -113,11 +120,11 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
         ));
         for (way, list) in ["forward", "inverse"].into_iter().zip(&table.lists) {
             out.push('\n');
-            out += &function(&documented(&t, way, table), way, table, list, &kernels, calls);
+            out += &function(&documented(&t, way, table), way, table, list.len());
         }
     }
     out += "\n#endif\n";
-    let text = super::with_contents(&privatised(request, "cu", names, &out));
+    let text = super::with_contents(&emit::in_namespace(request, names, &out));
     Ok(File { text, replaced: Vec::new(), kernels: written.named(request) })
 }
 
@@ -189,7 +196,8 @@ fn documented(t: &Template, way: &str, table: &Table) -> Template {
     t.with("ARGUMENTS", arguments)
 }
 
-fn function(
+/// Table of the launches of one direction.
+fn launches(
     t: &Template,
     way: &str,
     table: &Table,
@@ -219,18 +227,21 @@ fn function(
         }
         out += "}},\n";
     }
-    out += "};\n\n";
+    out + "};\n"
+}
+
+/// A function of the file: it launches a list of `launches` launches.
+fn function(t: &Template, way: &str, table: &Table, launches: usize) -> String {
     let scratch = if table.scratch > 0 { " || scratch == NULL" } else { "" };
-    let call = t.fill(&format!(
+    t.fill(&format!(
         "{DOC}\nextern \"C\" int @W@_cuda_{way}_@NAME@(@ARGUMENTS@)\n{{\n    \
-             void *const arrays[ARRAYS] = {{NULL, (void *)signal, (void *)bands, scratch}};\n    \
+             void *const arrays[@W@_cu::ARRAYS] = {{NULL, (void *)signal, (void *)bands, scratch}};\n    \
              if (signal == NULL || bands == NULL{scratch}) return @U@_NULL;\n    \
              if ((((uintptr_t)signal | (uintptr_t)bands | (uintptr_t)scratch) & {}) != 0) return @U@_MISALIGNED;\n    \
-             return launch_all({way}_@NAME@, {}, arrays, (cudaStream_t)stream);\n}}\n",
+             return @W@_cu::launch_all(@W@_cu::{way}_@NAME@, {}, arrays, (cudaStream_t)stream);\n}}\n",
         table.alignment - 1,
-        list.len(),
-    ));
-    out + &call
+        launches,
+    ))
 }
 
 impl Table {

@@ -288,7 +288,7 @@ impl<'a> Draft<'a> {
         let schedule = shape.schedule().name();
         let kind = match made.fit.as_ref().and_then(|fit| fit.host_launch()) {
             Some(HostLaunch::Skewed) => "SKEWED",
-            Some(HostLaunch::Strict) => "STRICT",
+            Some(HostLaunch::Strict) => "VECTORS",
             Some(HostLaunch::Usual) | None => "USUAL",
         };
         if let Form::Waits { early } = form {
@@ -348,8 +348,11 @@ impl<'a> Draft<'a> {
             }
             let most = if line.most == i64::MAX { "INT64_MAX".to_owned() } else { line.most.to_string() };
             let kernel = line.kernel.map_or("-1".to_owned(), |kernel| kernel.to_string());
-            let _ =
-                writeln!(text, "    {{{most}, {kernel}, {}}},  /* predicted: {:.2} copies */", line.chunk, line.time);
+            let predicted = match line.time > 0.0 {
+                true => format!("  /* predicted: {:.2} copies */", line.time),
+                false => String::new(),
+            };
+            let _ = writeln!(text, "    {{{most}, {kernel}, {}}},{predicted}", line.chunk);
         }
         text += "};\n\n";
         self.tables += &text;
@@ -507,13 +510,12 @@ impl<'a> Draft<'a> {
         opening.extend(replaced.iter().cloned());
         opening.extend(summary.iter().cloned());
         let mut out = request.opening(&opening);
-        out.push('\n');
-        out += text;
+        out += &format!("\n{}\n{text}\n{}", emit::namespace(), emit::namespace_end());
         out += &format!("\n{}#ifndef __CUDACC_RTC__\n\n", super::section(super::HOST));
         out += super::INCLUDES;
         let t = request.template();
         out += &shape(&t);
-        out.push('\n');
+        out += &format!("\n{}\n", emit::namespace());
         let periodic = t.fill(periodic_check(request.boundary));
         out += &t.clone().with("PERIODIC", periodic).with("FORMAT", t.fill(request.format_check())).fill(LEVELS);
         out.push('\n');
@@ -562,6 +564,7 @@ impl<'a> Draft<'a> {
             .with("LONE_CALL", if request.doubles_lone_odd() { LONE_CALL } else { "" })
             .with("PERIODIC", flag(request.boundary == Boundary::Periodic));
         out += &launcher.fill(&LAUNCHER.join("\n"));
+        out += &format!("\n{}", emit::namespace_end());
         for &sample in request.samples {
             let t =
                 docs(common(request, sample).with("P", "cuda_").with("STREAM", STREAM).with("DEVICE_DOC", DEVICE_DOC));
@@ -570,7 +573,7 @@ impl<'a> Draft<'a> {
             out += &t.fill(include_str!("functions.cu.in"));
         }
         out += "\n#endif\n";
-        let text = super::with_contents(&emit::privatised(request, "cu", names, &out));
+        let text = super::with_contents(&emit::in_namespace(request, names, &out));
         Ok(File { text, replaced, kernels: written.named(request) })
     }
 }
