@@ -35,6 +35,9 @@ struct Reported {
 /// A part of a text.
 #[derive(Debug, Serialize)]
 struct TextRange {
+    /// First byte, from 0, and the one past the last.
+    start: usize,
+    end: usize,
     /// Line and column of the start, from 1; columns count characters.
     line: usize,
     column: usize,
@@ -52,7 +55,8 @@ impl Reported {
         };
         let place = |span: Span, remark: &str| {
             let ((line, column), (end_line, end_column)) = (at(span.start), at(span.end));
-            TextRange { line, column, end_line, end_column, remark: remark.to_owned() }
+            let Span { start, end } = span;
+            TextRange { start, end, line, column, end_line, end_column, remark: remark.to_owned() }
         };
         let mut labels: Vec<_> = diagnostic.labels.iter().collect();
         labels.sort_by_key(|label| !label.primary);

@@ -18,6 +18,7 @@ mod factor;
 pub mod failure;
 #[doc(hidden)]
 pub mod figure;
+mod fmt;
 mod inspect;
 mod interrupt;
 mod kernels;
@@ -83,6 +84,7 @@ pub fn execute(args: impl IntoIterator<Item = OsString>) -> Outcome {
 pub fn run(cli: Cli) -> Outcome {
     match cli.command {
         Some(Command::Check(args)) => inspect::check(&args),
+        Some(Command::Fmt(args)) => fmt::run(&args),
         Some(Command::List(args)) => inspect::list(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),

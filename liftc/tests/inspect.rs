@@ -99,6 +99,8 @@ fn json_for_programs() {
     let first = &json[0]["diagnostics"][0];
     assert_eq!((&first["code"], &first["severity"]), (&"L0301".into(), &"error".into()));
     assert_eq!((&first["places"][0]["line"], &first["places"][0]["column"]), (&4.into(), &13.into()));
+    let byte = |end: &str| first["places"][0][end].as_u64().unwrap() as usize;
+    assert_eq!(&BROKEN[byte("start")..byte("end")], "odd[0]");
     assert_eq!((&json[1]["wavelets"][0], &json[1]["diagnostics"][0]["severity"]), (&"w".into(), &"warning".into()));
     assert!(json[2]["unreadable"].as_str().unwrap().contains("cannot read"));
     let run = bench.run("check w.lift --json").ok();

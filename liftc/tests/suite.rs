@@ -7,6 +7,7 @@ mod common;
 mod compile;
 mod explain;
 mod factor;
+mod fmt;
 mod inspect;
 mod jpeg2000;
 mod kernels;

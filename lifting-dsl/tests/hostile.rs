@@ -1,6 +1,7 @@
 //! Hostile texts: none makes the compiler panic, overflow its stack, or work for long; whatever compiles survives
 //! printing.
 
+use crate::format::formatted;
 use lifting_dsl::{compile, parse, print, print_scheme};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -11,6 +12,9 @@ fn exercise(source: &str) {
     let (file, diagnostics) = parse(source);
     for label in diagnostics.iter().flat_map(|d| &d.labels) {
         assert!(source.get(label.span.start..label.span.end).is_some(), "a span outside of the text: {label:?}");
+    }
+    if !diagnostics.iter().any(|d| d.is_error()) {
+        formatted(source);
     }
     let printed = print(&file);
     if diagnostics.is_empty() {

@@ -327,7 +327,7 @@ fn item() -> impl Strategy<Value = Item> {
     ]
 }
 
-fn file() -> impl Strategy<Value = File> {
+pub fn any_file() -> impl Strategy<Value = File> {
     let wavelet = (docs(), word(), prop::collection::vec(item(), 0..5)).prop_map(|(docs, name, items)| Wavelet {
         docs,
         name,
@@ -350,7 +350,7 @@ fn weight() -> impl Strategy<Value = Weight> {
     ]
 }
 
-fn lattice_scheme() -> impl Strategy<Value = Scheme> {
+pub fn any_lattice() -> impl Strategy<Value = Scheme> {
     use lifting_dsl::factor::Stage;
     let weight = || {
         prop_oneof![
@@ -370,7 +370,7 @@ fn lattice_scheme() -> impl Strategy<Value = Scheme> {
         })
 }
 
-fn scheme() -> impl Strategy<Value = Scheme> {
+pub fn any_scheme() -> impl Strategy<Value = Scheme> {
     let phase = || prop_oneof![Just(Phase::Even), Just(Phase::Odd)];
     let op = || prop_oneof![Just(Op::Add), Just(Op::Sub)];
     let offset = || prop_oneof![4 => -4..=4i32, 1 => -1024..=1024i32];
@@ -422,7 +422,7 @@ proptest! {
     })]
 
     #[test]
-    fn printed_trees_parse_to_themselves(file in file()) {
+    fn printed_trees_parse_to_themselves(file in any_file()) {
         let text = print(&file);
         let (mut parsed, errors) = parse(&text);
         prop_assert_eq!(errors, vec![], "{}", text);
@@ -432,7 +432,7 @@ proptest! {
     }
 
     #[test]
-    fn printed_schemes_compile_to_themselves(s in prop_oneof![3 => scheme(), 1 => lattice_scheme()]) {
+    fn printed_schemes_compile_to_themselves(s in prop_oneof![3 => any_scheme(), 1 => any_lattice()]) {
         let text = print_scheme(&s);
         let compiled = compile(&text).map_err(|e| TestCaseError::fail(format!("{e:#?}\n{text}")))?;
         prop_assert_eq!(&compiled.schemes, &vec![s], "{}", text);

@@ -1,6 +1,7 @@
 //! The language's tests in one program: `cargo test -p lifting-dsl --test suite language`.
 
 mod diagnostics;
+mod format;
 mod hostile;
 mod language;
 mod lattice;

@@ -6,6 +6,7 @@ Examples:
   liftc cdf97 --emit cuda --sample f32 -o -       to the standard output
   liftc filters/dd137.lift -o kernels/ --check    is kernels/ up to date?
   liftc check my.lift                             all errors of a file
+  liftc fmt my.lift                               its layout
   liftc list                                      the catalogue
   liftc explain dd137 --svg window.svg            its window, costs and range
   liftc plot cdf97 -o cdf97.svg                  its functions and diagram
@@ -20,6 +21,17 @@ A wavelet is named by the catalogue (`dd137`, `bior4.4`), by a file (`my.lift`),
 (`my.lift#db2`).
 
 Exit codes: 0 done, 1 the input is at fault, 2 the command line is at fault.";
+
+pub(super) const FMT_NOTES: &str = "\
+Examples:
+  liftc fmt filters/*.lift
+  liftc fmt --check my.lift                       is it formatted?
+  liftc fmt - < my.lift
+
+A statement has its own line. Four things stay as they are written: blocks on one line of at most 120 columns, line \
+breaks in expressions, single blank lines, and operators and comments aligned by extra blanks.
+
+Exit codes: 0 done, 1 a file has errors, or --check found one that is not formatted.";
 
 pub(super) const FACTOR_EXAMPLES: &str = "\
 Examples:

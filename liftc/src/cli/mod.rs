@@ -42,6 +42,9 @@ pub struct Cli {
 pub enum Command {
     /// Report all errors and warnings of `.lift` files
     Check(CheckArgs),
+    /// Format `.lift` files: layout changes, comments and meaning do not
+    #[command(after_help = FMT_NOTES)]
+    Fmt(FmtArgs),
     /// Print the catalogue
     List(ListArgs),
     /// Print a wavelet as the compiler understands it, with its filters, moments, norms, ranges and costs
@@ -105,7 +108,7 @@ pub struct CheckArgs {
     /// Fail on warnings, too
     #[arg(long, value_enum, value_name = "WHAT")]
     pub deny: Option<Deny>,
-    /// Print wavelets, errors and warnings as JSON: a list with an object for each file
+    /// Print wavelets, errors and warnings as JSON: a list with an object for each file; docs/language.md describes it
     #[arg(long)]
     pub json: bool,
 }
@@ -115,6 +118,17 @@ pub struct CheckArgs {
 pub enum Deny {
     /// All warnings
     Warnings,
+}
+
+/// Arguments of `fmt`.
+#[derive(Debug, Args)]
+pub struct FmtArgs {
+    /// Files to format; `-` formats the standard input to the standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; print what would change as a patch, and fail if a file is not formatted
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Arguments of `list`.

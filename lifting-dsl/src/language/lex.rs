@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Ident,
     Number,
     Doc,
+    /// An ordinary comment; only [`lex_all`] has these.
+    Comment,
     LBrace,
     RBrace,
     LParen,
@@ -85,6 +87,13 @@ const NO_LEFT_SHIFT: &str = "multiply by a power of two instead of shifting left
 
 /// The tokens of `source`, ending with `End`; comments are left out.
 pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
+    let mut tokens = lex_all(source, sink);
+    tokens.retain(|token| token.kind != Kind::Comment);
+    tokens
+}
+
+/// The tokens of `source`, ending with `End`, with its comments.
+pub(crate) fn lex_all(source: &str, sink: &mut Sink) -> Vec<Token> {
     let mut tokens = Vec::new();
     if source.len() > MAX_SOURCE {
         let message = format!("the text has {} bytes; at most {MAX_SOURCE} are read", source.len());
@@ -100,9 +109,7 @@ pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
         let span_to = |rest: &str| Span::new(start, source.len() - rest.len());
         let mut push = |kind, rest: &str| tokens.push(Token { kind, span: span_to(rest) });
         if let Ok((after, line)) = comment(rest) {
-            if is_doc(line) {
-                push(Kind::Doc, after);
-            }
+            push(if is_doc(line) { Kind::Doc } else { Kind::Comment }, after);
             rest = after;
         } else if let Ok((after, _)) = block_comment(rest) {
             let message = "block comments are not part of the language";
