@@ -22,6 +22,7 @@ mod fmt;
 mod inspect;
 mod interrupt;
 mod kernels;
+mod lsp;
 pub mod media;
 mod mend;
 #[doc(hidden)]
@@ -96,6 +97,7 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Transcode(args)) => codec::transcode(&args),
         Some(Command::Info(args)) => codec::info(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Lsp(_)) => lsp::run(),
         Some(Command::Kernels(args)) => kernels::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args),
         Some(Command::Man(args)) => shell::man(&args),

@@ -17,7 +17,7 @@ pub fn close_standard() {
 }
 
 /// Standard output, unless it was closed when the program began.
-fn standard() -> io::Result<io::StdoutLock<'static>> {
+pub fn standard() -> io::Result<io::StdoutLock<'static>> {
     match CLOSED.load(Ordering::Relaxed) {
         true => Err(io::Error::other("it is closed")),
         false => Ok(io::stdout().lock()),
@@ -172,7 +172,7 @@ pub fn why(error: &io::Error) -> String {
 }
 
 /// Failure of a write. A closed pipe ends the program quietly.
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
         io::ErrorKind::IsADirectory => input(format!("{}: cannot write: it is a directory", path.display())),

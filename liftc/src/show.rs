@@ -6,6 +6,7 @@ use crate::output::{print, print_json};
 use crate::{warn, wavelet};
 use lifting::{Domain, Scheme};
 use lifting_codegen::describe;
+use lifting_codegen::window::Window;
 use lifting_dsl::analysis::range::{Growth, Interval, Setting};
 use lifting_dsl::analysis::{Analysis, LevelGains, MOST_MOMENTS, analyse, level_gains};
 use lifting_dsl::coefficient::Coefficient;
@@ -49,6 +50,47 @@ pub fn run(args: &ShowArgs) -> Outcome {
 /// If its ranges cannot be computed.
 pub fn describe(scheme: &Scheme, levels: u32) -> Outcome<String> {
     Ok(Report::of(scheme, print_scheme(scheme), levels)?.text(scheme))
+}
+
+/// Most taps of a filter in a summary.
+const MOST_TAPS: usize = 16;
+
+/// Summary of a wavelet for editors, in Markdown: filters, moments, window and operations.
+pub fn summary(scheme: &Scheme, docs: &[String]) -> Outcome<String> {
+    check_expansion(scheme).map_err(input)?;
+    let a = analyse(scheme);
+    let exact = is_exactly_expandable(scheme).then(|| Filters::of_scheme(scheme).analysis);
+    let filter = |name: &str, taps: &Laurent<Float>, exact: Option<&Laurent<num_rational::BigRational>>| {
+        let filter = Filter::of(taps, exact);
+        let count = filter.taps.len();
+        let short = |tap: String| match tap.contains('.') {
+            true => tap.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => tap,
+        };
+        let list: Vec<String> = (filter.at..).take(count.min(MOST_TAPS)).map(|n| short(filter.tap(n))).collect();
+        let more = if count > MOST_TAPS { ", …" } else { "" };
+        format!("- {name}: {count} taps from {}: {}{more}\n", filter.at, list.join(", "))
+    };
+    let (low, high) = (&a.filters.analysis.low, &a.filters.analysis.high);
+    let w = Window::derive(scheme.steps(), scheme.boundary());
+    let docs = docs.join("\n");
+    Ok(format!(
+        "**{}**: {}, border rule {}\n\n{docs}{}{}{}- vanishing moments: {} of analysis, {} of synthesis\n- window, in \
+         positions: {} above, {} of overlap, {} below\n- operations: {} a sample and axis by lifting, {} by convolution\n",
+        scheme.name(),
+        scheme.domain().name(),
+        scheme.boundary(),
+        if docs.is_empty() { "" } else { "\n\n" },
+        filter("low-pass", low, exact.as_ref().map(|bank| &bank.low)),
+        filter("high-pass", high, exact.as_ref().map(|bank| &bank.high)),
+        a.moments,
+        a.dual_moments,
+        w.top,
+        w.overlap,
+        w.bottom,
+        a.cost.lifting,
+        a.cost.convolution,
+    ))
 }
 
 /// Properties of a wavelet.

@@ -72,7 +72,7 @@ fn check_prints_a_patch() {
 #[test]
 fn patches_apply() {
     if std::process::Command::new("patch").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no `patch`");
+        eprintln!("skipped: `patch` is not installed");
         return;
     }
     let bench = Bench::new();

@@ -11,6 +11,7 @@ mod fmt;
 mod inspect;
 mod jpeg2000;
 mod kernels;
+mod lsp;
 mod media;
 mod mistakes;
 mod pairs;

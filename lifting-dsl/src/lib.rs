@@ -7,7 +7,7 @@
 //!    [`adjoint`].
 //! 2. **algebra** analyses it: [`laurent`], [`polyphase`], [`factor`], [`spectral`], [`analysis`], [`rounding`].
 //! 3. **language** reads and writes text: [`parse`](mod@parse), [`validate`], [`print`](mod@print),
-//!    [`format`](mod@format), [`numbers`].
+//!    [`format`](mod@format), [`numbers`], [`words`].
 //!
 //! Read on in `docs/language.md`, the reference of the language. [`scheme`] defines the wavelet, [`parse`](mod@parse)
 //! the grammar, [`validate`] the rules; `src/language/linear.rs` turns expressions into taps. `lifting-codegen` turns
@@ -21,7 +21,7 @@ pub use crate::algebra::{analysis, coefficient, factor, float, laurent, polyphas
 #[cfg(any(test, feature = "testing"))]
 pub use crate::core::testing;
 pub use crate::core::{adjoint, body, diag, extension, geometry, lattice, oracle, sample, scheme, span, weight};
-pub use crate::language::{ast, codes, format, numbers, parse, print, suggest, validate};
+pub use crate::language::{ast, codes, format, numbers, parse, print, suggest, validate, words};
 
 pub use crate::core::direction::Direction;
 pub use crate::core::names::c_identifier;

@@ -22,6 +22,12 @@ A wavelet is named by the catalogue (`dd137`, `bior4.4`), by a file (`my.lift`),
 
 Exit codes: 0 done, 1 the input is at fault, 2 the command line is at fault.";
 
+pub(super) const LSP_NOTES: &str = "\
+Editors start it; editors/README.md has the settings of VS Code, Neovim, Helix and Emacs. Diagnostics have the codes \
+of `liftc explain`. Hovering over a wavelet's name shows its filters, over a step its formula.
+
+Exit codes: 0 the editor ended it, 1 the connection broke.";
+
 pub(super) const FMT_NOTES: &str = "\
 Examples:
   liftc fmt filters/*.lift

@@ -77,6 +77,9 @@ pub enum Command {
     /// Write the CUDA kernels of a plan, to compile on a machine without a device
     #[command(after_help = KERNELS_EXAMPLES)]
     Kernels(KernelsArgs),
+    /// Serve an editor: errors as you type, hover, completion, formatting (Language Server Protocol)
+    #[command(after_help = LSP_NOTES)]
+    Lsp(LspArgs),
     /// Print the completions of a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -129,6 +132,14 @@ pub struct FmtArgs {
     /// Write nothing; print what would change as a patch, and fail if a file is not formatted
     #[arg(long)]
     pub check: bool,
+}
+
+/// Arguments of `lsp`.
+#[derive(Debug, Args)]
+pub struct LspArgs {
+    /// Use the standard input and output, as always; some editors add it
+    #[arg(long)]
+    pub stdio: bool,
 }
 
 /// Arguments of `list`.

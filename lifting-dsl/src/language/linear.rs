@@ -52,7 +52,7 @@ pub(crate) struct Reducer<'a> {
 }
 
 /// The functions of the language.
-const FUNCTIONS: [&str; 2] = ["sqrt", "f64"];
+pub(crate) const FUNCTIONS: [&str; 2] = ["sqrt", "f64"];
 
 /// The functions around a step's shift that set its rounding.
 pub(crate) const ROUNDINGS: [&str; 6] = ["floor", "ceil", "trunc", "half_up", "half_even", "half_away"];

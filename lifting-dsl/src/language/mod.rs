@@ -2,7 +2,7 @@
 //!
 //! [`lex`](mod@lex) makes tokens, [`parse`](mod@parse) a tree ([`ast`]), and [`validate`] schemes. [`linear`] reduces
 //! expressions to taps with the arithmetic of [`constant`]. [`print`](mod@print) converts back to text;
-//! [`format`](mod@format) lays a text out.
+//! [`format`](mod@format) lays a text out. [`words`] lists the language's words, for editors.
 
 pub mod ast;
 pub mod codes;
@@ -16,3 +16,4 @@ pub mod print;
 pub(crate) mod sink;
 pub mod suggest;
 pub mod validate;
+pub mod words;

@@ -35,7 +35,7 @@ use crate::language::suggest::did_you_mean;
 pub const MAX_DEPTH: usize = 64;
 
 /// Words that start a statement of a wavelet.
-const STATEMENTS: [&str; 10] =
+pub(crate) const STATEMENTS: [&str; 10] =
     ["domain", "boundary", "profile", "const", "even", "odd", "swap", "lattice", "bank", "factor"];
 
 /// Parses a text. The tree holds every readable part; every other part has an error.

@@ -18,6 +18,8 @@ use crate::language::suggest::did_you_mean;
 use crate::core::weight::Weight;
 use body::MadeOf;
 pub(crate) use body::coefficient;
+#[cfg(test)]
+pub(crate) use body::{FILTERS, STAGES};
 use std::collections::BTreeMap;
 
 /// A compiled text.

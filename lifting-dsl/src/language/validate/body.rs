@@ -118,6 +118,11 @@ fn lattice(l: &ast::Lattice, reducer: &mut Reducer) -> Option<(Body, Vec<Step>)>
     }
 }
 
+/// Kinds of stages.
+pub(crate) const STAGES: [&str; 3] = ["rotate", "reflect", "matrix"];
+/// Filters of a bank.
+pub(crate) const FILTERS: [&str; 2] = ["lowpass", "highpass"];
+
 fn stage(s: &ast::Stage, reducer: &mut Reducer) -> Option<Stage<Weight>> {
     let kind = s.kind.text.as_str();
     let arity = match kind {
@@ -126,7 +131,7 @@ fn stage(s: &ast::Stage, reducer: &mut Reducer) -> Option<Stage<Weight>> {
         _ => {
             let message = format!("unknown stage `{kind}`");
             let diagnostic = Diagnostic::error("L0214", message, s.kind.span, "not a stage");
-            reducer.sink.push(match did_you_mean(kind, ["rotate", "reflect", "matrix"]) {
+            reducer.sink.push(match did_you_mean(kind, STAGES) {
                 Some(better) => diagnostic.help(format!("did you mean `{better}`?")),
                 None => diagnostic.help("stages are `rotate(a, b)`, `reflect(a, b)` and `matrix(a, b, c, d)`"),
             });
@@ -175,10 +180,10 @@ fn bank(b: &ast::Bank, factor: Option<&ast::Word>, reducer: &mut Reducer) -> Opt
     });
     let mut filters: [Option<(&ast::Filter, Option<Filter>)>; 2] = [None, None];
     for f in &b.filters {
-        let Some(which) = ["lowpass", "highpass"].iter().position(|name| *name == f.kind.text) else {
+        let Some(which) = FILTERS.iter().position(|name| *name == f.kind.text) else {
             let message = format!("a bank has no `{}`", f.kind.text);
             let diagnostic = Diagnostic::error("L0215", message, f.kind.span, "not a filter of a bank");
-            reducer.sink.push(match did_you_mean(&f.kind.text, ["lowpass", "highpass"]) {
+            reducer.sink.push(match did_you_mean(&f.kind.text, FILTERS) {
                 Some(better) => diagnostic.help(format!("did you mean `{better}`?")),
                 None => diagnostic.help("a bank is made of `lowpass at a [..];` and `highpass at a [..];`"),
             });
@@ -188,8 +193,8 @@ fn bank(b: &ast::Bank, factor: Option<&ast::Word>, reducer: &mut Reducer) -> Opt
         let read = filter(f, reducer);
         filters[which].get_or_insert((f, read));
     }
-    for (name, filter) in ["lowpass", "highpass"].into_iter().zip(&filters) {
-        let misspelt = b.filters.iter().any(|f| f.kind.text != "lowpass" && f.kind.text != "highpass");
+    for (name, filter) in FILTERS.into_iter().zip(&filters) {
+        let misspelt = b.filters.iter().any(|f| !FILTERS.contains(&f.kind.text.as_str()));
         if filter.is_none() && !misspelt {
             let message = format!("the bank has no {name} filter");
             let diagnostic = Diagnostic::error("L0215", message, b.span, format!("no `{name}` in here"));
