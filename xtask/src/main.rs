@@ -1,11 +1,12 @@
-//! Development tasks: `cargo xtask validate`, `filters`, `fit`, `gpu-bundle`, `prose`, `example`, `site`,
-//! `tables` and `cuda-toolchain`.
+//! Development tasks: `cargo xtask validate`, `filters`, `fit`, `gpu-bundle`, `grammar`, `prose`, `example`,
+//! `site`, `tables` and `cuda-toolchain`.
 
 mod bundle;
 mod emitted;
 mod example;
 mod filters;
 mod fit;
+mod grammar;
 mod nvcc;
 mod nvrtc;
 mod planned;
@@ -90,6 +91,12 @@ enum Task {
         #[arg(long, value_enum, value_delimiter = ',')]
         only: Vec<bundle::Part>,
     },
+    /// Write the grammars of editors: editors/tree-sitter-lift and editors/vscode/syntaxes.
+    Grammar {
+        /// Write nothing; fail if a file is out of date.
+        #[arg(long)]
+        check: bool,
+    },
     /// Check the English of comments, errors and documents against a list of patterns; the budget is zero.
     Prose {
         /// Only these files [default: all tracked files].
@@ -129,6 +136,7 @@ fn main() -> ExitCode {
         }
         Task::Fit { measurements, from, output } => fit::run(&measurements, from.as_deref(), &output),
         Task::GpuBundle { only } => bundle::make(&only),
+        Task::Grammar { check } => grammar::run(check),
         Task::Prose { files } => prose::run(&files),
         Task::Example => example::build(),
         Task::Site { rust } => site::build(rust),
