@@ -107,6 +107,8 @@ fn texts_with_errors_are_left_alone() {
     {
         assert_eq!(format(source).unwrap_err()[0].code, code);
     }
+    let long = format!("wavelet w {{ {} }}", "swap;".repeat(150_000));
+    assert_eq!(format(&long).unwrap_err()[0].code, "L0004");
     // The meaning is not checked.
     formatted("wavelet w { odd += odd[0]; }");
 }

@@ -165,15 +165,8 @@ pub fn completion(document: &Document, at: usize, by_character: bool) -> Value {
         .collect();
     match place {
         Place::Name => {
-            let docs = |entry: &lifting_filters::Entry| {
-                let scheme = lifting::catalogue::scheme(entry).ok()?;
-                scheme.docs().first().cloned()
-            };
-            items.extend(
-                lifting_filters::CATALOGUE
-                    .iter()
-                    .map(|entry| item(entry.name, kind::VALUE, &docs(entry).unwrap_or_default())),
-            );
+            let names = lifting_filters::CATALOGUE.iter();
+            items.extend(names.map(|entry| item(entry.name, kind::VALUE, entry.family)));
         }
         Place::Step(_) | Place::Constant => {
             let (file, _) = parse(text);

@@ -10,18 +10,32 @@ pub struct Document {
     pub version: Option<i64>,
     /// First byte of each line.
     lines: Vec<usize>,
+    /// Units of UTF-16 before each [`STRIDE`]th byte, so that long lines are not counted again for each position.
+    units: Vec<usize>,
+}
+
+/// Bytes between two counts of units.
+const STRIDE: usize = 256;
+
+/// Units of UTF-16 that begin in these bytes of UTF-8. Characters of four bytes have two.
+fn units(bytes: &[u8]) -> usize {
+    bytes.iter().map(|byte| usize::from(*byte & 0xc0 != 0x80) + usize::from(*byte >= 0xf0)).sum()
 }
 
 impl Document {
     pub fn new(text: &str) -> Document {
         let mut document = Document { text: text.to_owned(), ..Document::default() };
-        document.find_lines();
+        document.measure();
         document
     }
 
     /// Lines end with `\n`, `\r\n` or `\r`.
-    fn find_lines(&mut self) {
+    fn measure(&mut self) {
         let bytes = self.text.as_bytes();
+        self.units = vec![0];
+        for chunk in bytes.chunks(STRIDE) {
+            self.units.push(self.units[self.units.len() - 1] + units(chunk));
+        }
         let ends = |i: usize| bytes[i] == b'\n' || bytes[i] == b'\r' && bytes.get(i + 1) != Some(&b'\n');
         self.lines = std::iter::once(0).chain((0..bytes.len()).filter(|i| ends(*i)).map(|i| i + 1)).collect();
     }
@@ -32,9 +46,17 @@ impl Document {
         let range = &change["range"];
         match (self.byte(&range["start"]), self.byte(&range["end"])) {
             (Some(start), Some(end)) => self.text.replace_range(start.min(end)..end.max(start), new),
-            _ => self.text = new.to_owned(),
+            _ if range.is_null() => self.text = new.to_owned(),
+            // A range without its ends is nothing to go by.
+            _ => return,
         }
-        self.find_lines();
+        self.measure();
+    }
+
+    /// Units of UTF-16 before a byte.
+    fn units_before(&self, byte: usize) -> usize {
+        let from = byte / STRIDE;
+        self.units[from] + units(&self.text.as_bytes()[from * STRIDE..byte])
     }
 
     /// The byte of a position; beyond the end of a line, or of the text, that end. `None` for what is not a position.
@@ -58,7 +80,7 @@ impl Document {
     pub fn position(&self, byte: usize) -> Value {
         let byte = (0..=byte.min(self.text.len())).rev().find(|i| self.text.is_char_boundary(*i)).unwrap_or(0);
         let line = self.lines.partition_point(|start| *start <= byte).saturating_sub(1);
-        let column: usize = self.text[self.lines[line]..byte].chars().map(char::len_utf16).sum();
+        let column = self.units_before(byte) - self.units_before(self.lines[line]);
         json!({ "line": line, "character": column })
     }
 
@@ -88,6 +110,8 @@ mod tests {
             let position = json!({ "line": line, "character": character });
             assert_eq!((document.position(byte), document.byte(&position)), (position.clone(), Some(byte)));
         }
+        let long = Document::new(&"aé𝄞".repeat(999));
+        assert_eq!(long.position(7 * 999 - 4), json!({ "line": 0, "character": 4 * 999 - 2 }));
         // Between surrogates, beyond a line, beyond the text, within a character.
         assert_eq!(document.byte(&json!({ "line": 0, "character": 2 })), Some(1));
         assert_eq!(document.byte(&json!({ "line": 0, "character": 99 })), Some(6));
@@ -108,6 +132,7 @@ mod tests {
         document.change(&json!({ "text": "new\n" }));
         assert_eq!((document.text.as_str(), document.position(4)), ("new\n", json!({ "line": 1, "character": 0 })));
         document.change(&json!({}));
+        document.change(&json!({ "range": { "start": null }, "text": "x" }));
         assert_eq!(document.text, "new\n");
     }
 }

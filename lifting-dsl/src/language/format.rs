@@ -6,6 +6,7 @@
 //! of them), and operators of neighbouring lines stay aligned.
 
 use crate::core::diag::Diagnostic;
+use crate::core::span::Span;
 use crate::language::lex::{self, Kind};
 use crate::language::parse::parse_into;
 use crate::language::sink::Sink;
@@ -19,7 +20,8 @@ const INDENT: usize = 4;
 /// and assignments, none around `*` and `/`. Line ends are those of the first line.
 ///
 /// # Errors
-/// All diagnostics of the grammar, if one of them is an error. The meaning is not checked.
+/// All diagnostics of the grammar, if one of them is an error; the meaning is not checked. `L0004` if the result is
+/// longer than the longest text.
 ///
 /// ```
 /// let text = "wavelet w{domain real; // as in papers
@@ -59,6 +61,10 @@ pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
             out += comment.text;
         }
         out += end;
+    }
+    if out.len() > lex::MAX_SOURCE {
+        let message = format!("formatted, the text has {} bytes; at most {} are read", out.len(), lex::MAX_SOURCE);
+        return Err(vec![Diagnostic::error("L0004", message, Span::at(0), "starts here").help("split the file")]);
     }
     Ok(out)
 }
