@@ -175,6 +175,9 @@ fn foreign_command(word: &str, rest: &[String]) -> Option<Failure> {
         }
         "compress" => ("", format!("liftc encode {} -o photo.lpc", first("photo.png"))),
         "decompress" => ("", format!("liftc decode {} -o back.png", first("photo.lpc"))),
+        "format" | "tidy" => ("", format!("liftc fmt {}", first("my.lift"))),
+        "lint" | "validate" => ("", format!("liftc check {}", first("my.lift"))),
+        "language-server" | "server" => ("", "liftc lsp".into()),
         "print" | "describe" => ("", format!("liftc show {}", first("dd137"))),
         "draw" | "figure" => ("", format!("liftc plot {0} -o {0}.svg", first("dd137"))),
         "version" => ("", "liftc --version".into()),

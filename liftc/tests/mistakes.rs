@@ -279,6 +279,8 @@ fn names_of_other_libraries() {
         ("factor db2 --pick x", "it must be a whole number"),
         ("forward camera.png", "help: liftc transform camera.png -w dd137 -l 3 -o coeffs.npy"),
         ("idwt c.npy", "help: liftc transform c.npy --inverse -o back.png"),
+        ("format my.lift", "help: liftc fmt my.lift"),
+        ("lint my.lift", "help: liftc check my.lift"),
         ("info cdf97", "help: liftc show cdf97"),
         ("version", "help: liftc --version"),
     ] {
