@@ -3,50 +3,74 @@
 //!
 //! Start at [`cli`] for the arguments; [`main`] runs them. Commands return a [`failure::Outcome`], and failures are
 //! rendered last. Hidden modules serve the tables of papers, a program of their own.
+//!
+//! Without the feature `cli`, the library only describes wavelets and draws them. So it compiles to WebAssembly.
 
 #![warn(missing_docs)]
 
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod bench;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod codec;
+#[cfg(feature = "cli")]
 mod compile;
+#[cfg(feature = "cli")]
 mod excerpt;
 mod explain;
+#[cfg(feature = "cli")]
 mod factor;
 pub mod failure;
 #[doc(hidden)]
 pub mod figure;
+#[cfg(feature = "cli")]
 mod fmt;
+#[cfg(feature = "cli")]
 mod inspect;
+#[cfg(feature = "cli")]
 mod interrupt;
+#[cfg(feature = "cli")]
 mod kernels;
+#[cfg(feature = "cli")]
 mod lsp;
+#[cfg(feature = "cli")]
 pub mod media;
+#[cfg(feature = "cli")]
 mod mend;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod output;
 mod plot;
+#[doc(hidden)]
+pub mod pyramid;
+#[cfg(feature = "cli")]
 mod shell;
 mod show;
+#[cfg(feature = "cli")]
 mod transform;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod wavelet;
 
-use clap::Parser;
-use clap::error::ErrorKind;
-use cli::{Cli, Command};
-use failure::{Failure, Outcome};
-use std::ffi::OsString;
-use std::process::ExitCode;
+#[cfg(feature = "cli")]
+use {
+    clap::{Parser, error::ErrorKind},
+    cli::{Cli, Command},
+    failure::{Failure, Outcome},
+    std::{ffi::OsString, process::ExitCode},
+};
 
-pub use explain::rows_svg;
+pub use explain::{rows_svg, window};
+#[cfg(feature = "cli")]
 pub use output::close_standard;
 pub use plot::svg;
 pub use show::describe;
 
 /// Runs the command line, prints failures, and returns the exit code.
+#[cfg(feature = "cli")]
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let cli = match Cli::try_parse_from(&args) {
@@ -66,6 +90,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Prints a failure, and returns the exit code.
+#[cfg(feature = "cli")]
 fn finish(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,11 +102,13 @@ fn finish(outcome: Outcome) -> ExitCode {
 }
 
 /// Runs the command line, and returns failures instead of printing them, for programs that embed it.
+#[cfg(feature = "cli")]
 pub fn execute(args: impl IntoIterator<Item = OsString>) -> Outcome {
     run(Cli::try_parse_from(args).map_err(failure::usage)?)
 }
 
 /// Runs one command.
+#[cfg(feature = "cli")]
 pub fn run(cli: Cli) -> Outcome {
     match cli.command {
         Some(Command::Check(args)) => inspect::check(&args),
@@ -106,6 +133,7 @@ pub fn run(cli: Cli) -> Outcome {
 }
 
 /// Prints warnings.
+#[cfg(feature = "cli")]
 fn warn(name: &str, text: &str, warnings: &[lifting_dsl::Diagnostic]) {
     if !warnings.is_empty() {
         let diagnostics = warnings.to_vec();

@@ -1,9 +1,12 @@
 //! `liftc show`: a wavelet as the compiler understands it, with its properties.
 
-use crate::cli::ShowArgs;
 use crate::failure::{Outcome, input};
-use crate::output::{print, print_json};
-use crate::{warn, wavelet};
+#[cfg(feature = "cli")]
+use crate::{
+    cli::ShowArgs,
+    output::{print, print_json},
+    warn, wavelet,
+};
 use lifting::{Domain, Scheme};
 use lifting_codegen::describe;
 use lifting_codegen::window::Window;
@@ -20,6 +23,7 @@ use serde::Serialize;
 const WIDTHS: [u32; 5] = [8, 10, 12, 14, 16];
 
 /// Shows all wavelets.
+#[cfg(feature = "cli")]
 pub fn run(args: &ShowArgs) -> Outcome {
     let (mut texts, mut reports) = (Vec::new(), Vec::new());
     for word in &args.wavelets {

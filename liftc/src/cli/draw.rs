@@ -1,7 +1,8 @@
 //! Arguments of `explain` and `plot`.
 
 use super::values::{boundary_values, sample_values, sides};
-use clap::{Args, ValueEnum};
+pub use crate::plot::Panel;
+use clap::Args;
 use lifting::{Boundary, SampleType};
 use std::path::PathBuf;
 
@@ -65,17 +66,4 @@ pub struct PlotArgs {
     /// Resolution of a PNG, in pixels per inch
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(36..=1200))]
     pub dpi: u16,
-}
-
-/// `--what` of `plot`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Panel {
-    /// Scaling functions of analysis and synthesis
-    Scaling,
-    /// Wavelets of analysis and synthesis
-    Wavelet,
-    /// Frequency responses of both banks
-    Response,
-    /// The lifting steps of analysis
-    Diagram,
 }

@@ -4,13 +4,19 @@ pub mod chart;
 mod font;
 mod glyphs;
 mod outline;
+#[cfg(feature = "cli")]
+mod pixels;
 mod scene;
 
-use crate::failure::{Outcome, input, usage};
-use crate::output::write_file;
+#[cfg(feature = "cli")]
+use crate::{
+    failure::{Outcome, input, usage},
+    output::write_file,
+};
 pub use font::{advance, broken, literal};
 pub use outline::Point;
 pub use scene::{Anchor, Colour, Scene};
+#[cfg(feature = "cli")]
 use std::path::Path;
 
 /// Size of a figure's title, in points.
@@ -44,9 +50,11 @@ pub const PAPER: Colour = Colour(0xff, 0xff, 0xff);
 /// Points per millimetre.
 pub const MILLIMETRE: f64 = 72.0 / 25.4;
 /// Default resolution, in pixels per inch.
+#[cfg(feature = "cli")]
 pub const DPI: u16 = 300;
 
 /// File format of a figure.
+#[cfg(feature = "cli")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Vector outlines, for print and browsers.
@@ -55,6 +63,7 @@ pub enum Format {
     Png,
 }
 
+#[cfg(feature = "cli")]
 impl Format {
     /// Format of a file name's extension.
     pub fn of(path: &Path) -> Outcome<Format> {
@@ -67,6 +76,7 @@ impl Format {
 }
 
 /// Writes a figure into a file, in the format of its extension; `dpi` is the resolution of pixels.
+#[cfg(feature = "cli")]
 pub fn write(path: &Path, scene: &Scene, dpi: u16) -> Outcome {
     match Format::of(path)? {
         Format::Svg => write_file(path, |w| w.write_all(scene.svg().as_bytes())),

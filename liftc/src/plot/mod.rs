@@ -2,17 +2,17 @@
 
 mod diagram;
 
-use crate::cli::{Panel, PlotArgs};
 use crate::failure::{Outcome, input};
 use crate::figure::chart::{Area, BELOW, Chart, Curve, LEFT, RIGHT, Style};
 use crate::figure::{self, Anchor, Colour, HIGH, INK, LABEL, LOW, MILLIMETRE, Point, Scene, TITLE};
-use crate::output::check_distinct;
-use crate::{warn, wavelet};
+#[cfg(feature = "cli")]
+use crate::{cli::PlotArgs, output::check_distinct, warn, wavelet};
 use lifting::Scheme;
 use lifting_dsl::analysis::synthesised;
 use lifting_dsl::float::Float;
 use lifting_dsl::laurent::Laurent;
 use lifting_dsl::polyphase::{Bank, Filters, check_expansion};
+#[cfg(feature = "cli")]
 use std::path::Path;
 
 /// Space for the wavelet's name.
@@ -22,10 +22,25 @@ const HEAD: f64 = 12.0;
 /// Smallest visible share of a function's largest value; below it, the curve is thinner than its line.
 const VISIBLE: f64 = 1.0 / 200.0;
 
+/// `--what` of `liftc plot`.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Panel {
+    /// Scaling functions of analysis and synthesis
+    Scaling,
+    /// Wavelets of analysis and synthesis
+    Wavelet,
+    /// Frequency responses of both banks
+    Response,
+    /// The lifting steps of analysis
+    Diagram,
+}
+
 /// Default panels.
 const ALL: [Panel; 4] = [Panel::Scaling, Panel::Wavelet, Panel::Response, Panel::Diagram];
 
 /// Draws one wavelet into all named files.
+#[cfg(feature = "cli")]
 pub fn run(args: &PlotArgs) -> Outcome {
     let named = wavelet::resolve_one(&args.wavelet)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
