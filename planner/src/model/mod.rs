@@ -38,6 +38,11 @@ pub(crate) struct PassWay {
     pub registers: bool,
 }
 
+/// Bytes of samples. They may exceed the addresses of the machine that predicts.
+fn bytes(samples: usize, each: usize) -> f64 {
+    samples as f64 * each as f64
+}
+
 /// A scheme on a machine.
 pub(crate) struct Model<'a> {
     pub machine: &'a Machine,
@@ -62,7 +67,7 @@ impl Model<'_> {
     /// Cost of reading and writing `samples` samples once.
     pub fn copy(&self, samples: usize) -> Cost {
         let c = self.machine.constants();
-        let bytes = 2.0 * (samples * self.sample.bytes()) as f64;
+        let bytes = 2.0 * bytes(samples, self.sample.bytes());
         Cost { launches: 1, bytes, time: c.launch.latency + self.memory(bytes) }
     }
 
@@ -71,7 +76,7 @@ impl Model<'_> {
         let c = self.machine.constants();
         let steps = self.actions(direction);
         let [operations, accesses] = work(&steps);
-        let bytes = (samples * (sides.signal.bytes() + sides.bands.bytes())) as f64;
+        let bytes = bytes(samples, sides.signal.bytes() + sides.bands.bytes());
         let window = || Window::derive(&steps, self.boundary);
         let (moved, issue, walk) = match way {
             PassWay { rows, registers: true } => {
@@ -109,7 +114,7 @@ impl Model<'_> {
         let c = self.machine.constants();
         let [from, to] = [sides.signal.bytes(), sides.bands.bytes()];
         let stages = direction.stages(self.scheme, self.boundary).map_or(0, |stages| stages.len()) as f64;
-        let bytes = (samples * (from + to)) as f64;
+        let bytes = bytes(samples, from + to);
         // Columns that do not fill a sector share it with other blocks, which find it in the L2 cache.
         let wasted = match along {
             Along::Row => 0.0,
