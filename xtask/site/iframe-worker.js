@@ -1,8 +1,11 @@
-// Search in pages from the file system, where browsers have no workers: the worker's script runs in a hidden frame.
+// Search in pages from the file system, where browsers have no workers of files: the worker's script runs in a hidden
+// frame. Workers of blobs, as in the playground, are the browser's own.
 if (location.protocol === "file:") {
+  const OfBlobs = Worker;
   window.Worker = class extends EventTarget {
     constructor(url) {
       super();
+      if (String(url).startsWith("blob:")) return new OfBlobs(url);
       const frame = document.createElement("iframe");
       frame.hidden = true;
       document.body.append(frame);

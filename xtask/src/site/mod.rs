@@ -1,12 +1,13 @@
 //! `cargo xtask site`: the documentation as a website in `site/`, made by MkDocs.
 //!
 //! The pages are the repository's documents, copied with other links ([`links`]); the Python package's docstrings
-//! ([`python`]); and a browser of the catalogue ([`wavelets`]). MkDocs' settings, styles and script are in
-//! `xtask/site`, with the versions of its packages. The site works from the file system and loads nothing from
-//! elsewhere.
+//! ([`python`]); a browser of the catalogue ([`wavelets`]); and the compiler in a page ([`playground`]). MkDocs'
+//! settings, styles and scripts are in `xtask/site`, with the versions of its packages. The site works from the file
+//! system and loads nothing from elsewhere.
 
 mod links;
 mod nav;
+mod playground;
 mod python;
 mod wavelets;
 
@@ -84,6 +85,7 @@ impl Site<'_> {
             Nav::page("index.md").titled("Home"),
             Nav::Group("Guides".into(), self.guides()?),
             wavelets::write(root(), self.docs)?,
+            playground::write(self.docs, &self.docs.join("wavelets/picture.png"))?,
             Nav::Group("Reference".into(), reference),
             Nav::Group("Performance".into(), performance),
             Nav::Group("Project".into(), project),
