@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Most samples of a picture or signal: they and their coefficients fit the memory of a phone's page.
-const MOST_SAMPLES: usize = 24 << 20;
+const MOST_SAMPLES: usize = 12 << 20;
 /// Most points of a drawn curve.
 const MOST_POINTS: usize = 2048;
 /// Condition of borders above which rounding errors are noted, as in `liftc transform`.

@@ -84,6 +84,7 @@ class Lifting {
       // Memory is exhausted.
     }
     this.#start();
-    return `The compiler failed: ${message || trap.message}. Please report the text that it was given.`;
+    const why = message || `${trap.message}, perhaps for lack of memory`;
+    return `The compiler failed: ${why}. Please report the text that it was given.`;
   }
 }

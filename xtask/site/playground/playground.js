@@ -308,12 +308,15 @@
   const LEVELS = 3;
   const MOST_LEVELS = 8;
   const BLUR = 20;
+  const MOST_PIXELS = 4_000_000;
 
-  /** Pixels of a picture without alpha; grey ones have one channel. */
-  const pixels = (drawn, width, height) => {
+  /** Pixels of a picture without alpha; grey ones have one channel, and large ones are reduced. */
+  const pixels = (drawn, ...size) => {
+    const scale = Math.min(1, Math.sqrt(MOST_PIXELS / (size[0] * size[1])));
+    const [width, height] = size.map((length) => Math.max(1, Math.floor(length * scale)));
     const canvas = make("canvas", { width, height });
     const context = canvas.getContext("2d", { willReadFrequently: true });
-    context.drawImage(drawn, 0, 0);
+    context.drawImage(drawn, 0, 0, width, height);
     const { data } = context.getImageData(0, 0, width, height);
     let grey = true;
     for (let i = 0; i < data.length && grey; i += 4) grey = data[i] === data[i + 1] && data[i] === data[i + 2];
@@ -322,7 +325,8 @@
     for (let i = 0; i < width * height; i++) {
       for (let c = 0; c < channels; c++) bytes[i * channels + c] = data[4 * i + c];
     }
-    return { bytes, shape: [height, width, channels] };
+    const note = scale < 1 ? `, reduced to ${width} × ${height}` : "";
+    return { bytes, shape: [height, width, channels], note };
   };
   const numbers = (source, name) => {
     const words = source.split(/[\s,;]+/).filter(Boolean);
@@ -435,7 +439,7 @@
       }
       const size = pyramid.reduce((product, n) => product * n, 1);
       views.replaceChildren(
-        this.view(`${this.name}, as it is`, shape, bytes),
+        this.view(`${this.name}${this.data.note || ", as it is"}`, shape, bytes),
         this.view("Coefficients: details stretched around grey", pyramid, answer.bytes.subarray(0, size)),
         this.view("Reconstruction", shape, answer.bytes.subarray(size)),
       );
