@@ -97,7 +97,7 @@ impl Job<'_> {
         let plan = match self.builder::<T>(false).build(&device) {
             Err(PlanError::Geometry(GeometryError::OddPeriodic { .. })) => {
                 notes.push(
-                    "Periodic borders need lengths that are even at each level: the last row and column are \
+                    "Periodic borders need lengths that are even at each level: the last samples are \
                             repeated (--pad edge)."
                         .into(),
                 );
