@@ -6,9 +6,11 @@ use crate::colour::Colour;
 use crate::device::BlockCoder;
 use crate::error::CodecError;
 use crate::format::Format;
-use crate::header::{BLOCK_SIDES, Header, MAX_LAYERS, MAX_LEVELS, check_tile};
+use crate::header::{BLOCK_SIDES, Header, MAX_LAYERS, MAX_LEVELS, VERSION, check_tile};
+use crate::metadata::Metadata;
 use crate::packet::places_of_packets;
 use crate::quantise::Quantiser;
+use crate::values::Values;
 use crate::weights::step_of_quality;
 use lifting::{Device, Domain, Scheme};
 use std::sync::Arc;
@@ -32,15 +34,20 @@ pub struct Codec {
     pub(crate) scheme: Scheme,
     pub(crate) levels: u32,
     pub(crate) layers: u32,
-    tile: Option<[usize; 2]>,
+    pub(crate) tile: Option<[usize; 2]>,
     pub(crate) target: Target,
-    order: Order,
-    block: [usize; 2],
-    colour: bool,
-    component_axis: bool,
+    pub(crate) order: Order,
+    pub(crate) block: [usize; 2],
+    pub(crate) colour: bool,
+    pub(crate) component_axis: bool,
     pub(crate) fitted: bool,
     pub(crate) device: Device,
     pub(crate) coder: Option<Arc<BlockCoder>>,
+    /// Sections of metadata.
+    pub(crate) sections: Arc<[u8]>,
+    /// Values whose ranks are coded.
+    pub(crate) values: Option<Arc<Values>>,
+    pub(crate) tiles_first: bool,
 }
 
 /// Builder of a [`Codec`].
@@ -78,6 +85,9 @@ impl Codec {
             fitted: false,
             device: Device::cpu(),
             coder: None,
+            sections: Arc::default(),
+            values: None,
+            tiles_first: false,
         })
     }
 }
@@ -221,6 +231,19 @@ impl Codec {
         Codec { component_axis, ..self }
     }
 
+    /// Sets rows and columns of the tiles: see [`CodecBuilder::tile`].
+    pub fn tile(self, height: usize, width: usize) -> Codec {
+        Codec { tile: Some([height, width]), ..self }
+    }
+
+    /// Sets the metadata of streams.
+    ///
+    /// # Errors
+    /// If it is too long.
+    pub fn metadata(self, metadata: &Metadata) -> Result<Codec, CodecError> {
+        Ok(Codec { sections: metadata.write()?.into(), ..self })
+    }
+
     pub(crate) fn scheme(&self) -> &Scheme {
         &self.scheme
     }
@@ -286,16 +309,20 @@ impl Codec {
         let Codec { levels, layers, order, block, component_axis, .. } = *self;
         let (colour, scheme) = (self.colour_of(components), self.scheme.clone());
         Header {
+            version: VERSION,
             height,
             width,
             components,
             component_axis: component_axis && components == 1,
             bits,
             signed,
+            values: self.values.as_deref().cloned(),
             colour,
             levels,
             layers,
             tile,
+            tiles_first: self.tiles_first,
+            sections: self.sections.len(),
             block,
             order,
             scheme,

@@ -5,14 +5,21 @@ use crate::block::{self, BlockError, Decoded};
 use crate::budget;
 use crate::device::BlockCoder;
 use crate::error::CodecError;
+use crate::format::Format;
 use crate::header::{self, Header};
 use crate::image::Image;
+use crate::index;
 use crate::lane::{Lane, Transform};
-use crate::packet::{self, Held, PacketId};
+use crate::metadata::Metadata;
+use crate::packet::{self, Held, LENGTH, PacketId};
 use crate::quantise::Quantiser;
+use crate::source::{ReadAt, Source, unread};
 use crate::window::{Region, Window};
 use lifting::threads;
 use lifting::{Device, Domain};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Samples that any stream may promise, however short it is.
@@ -21,6 +28,12 @@ const SMALL: u128 = 1 << 16;
 /// Most samples per byte of a stream: a codeblock of zeros takes one byte.
 const PROPORTION: u128 = (block::MAX_SIDE * block::MAX_SIDE) as u128;
 
+/// Samples that any stream of one value may promise, and how many more for each byte.
+const CONSTANT: [u128; 2] = [1 << 24, 1 << 18];
+
+/// Bytes that are read to find the header; most headers are shorter.
+const BEGINNING: u64 = 4096;
+
 /// Blocks decoded per thread before their coefficients are scattered. They still fit its cache.
 const AT_ONCE: usize = 16;
 
@@ -28,9 +41,15 @@ const AT_ONCE: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     header: Header,
-    stream: &'a [u8],
-    /// Bytes after the header.
-    packets: &'a [u8],
+    source: Source<'a>,
+    /// Bytes of the header.
+    head: usize,
+    /// Bytes of the stream.
+    length: u64,
+    /// Place of the packets, as far as the stream has them.
+    packets: Range<u64>,
+    /// Bytes of each packet, if the stream has an index.
+    index: Option<Arc<[u64]>>,
     seed: u64,
     most: u128,
     /// Most operations, if that was said.
@@ -67,9 +86,20 @@ pub struct PacketInfo {
 
 /// Codeblocks of a tile at one resolution, and the state of each after the packets read.
 struct Part<'a> {
-    tile: usize,
     places: Vec<BlockPlace>,
     blocks: Vec<Held<'a>>,
+}
+
+/// Parts by resolution and by tile of a window.
+type Parts<'a> = BTreeMap<(u32, usize), Part<'a>>;
+
+/// Packets that a window needs.
+struct Fetched<'a> {
+    packets: Vec<(PacketId, Cow<'a, [u8]>)>,
+    /// Whether the last one is whole; all others are.
+    whole: bool,
+    /// Whether the stream does not end before its end.
+    complete: bool,
 }
 
 /// Decodes the whole picture of a complete stream.
@@ -85,21 +115,98 @@ pub fn decode(stream: &[u8]) -> Result<Image, CodecError> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads the header.
+    /// Reads the header, and the index of packets if there is one.
     ///
     /// # Errors
-    /// If the header is missing or corrupted, or promises more samples than a stream of this length can hold.
+    /// If the header is missing or corrupted, or promises more samples than a stream of this length can hold; if the
+    /// index is corrupted.
     pub fn new(stream: &'a [u8]) -> Result<Decoder<'a>, CodecError> {
-        let (header, length) = Header::read(stream)?;
-        let samples = header.samples();
-        if samples > SMALL + PROPORTION * stream.len() as u128 {
-            return Err(CodecError::Disproportionate { bytes: stream.len(), samples });
+        let (header, head) = Header::read(stream)?;
+        Decoder::of_header(Source::Bytes(stream), stream.len() as u64, (header, head, header::seed(&stream[..head])))
+    }
+
+    /// [`Decoder::new`] for streams with random access: reads only what a picture needs. A region of a stream with
+    /// tiles takes the header, the index, and the packets of its tiles up to the level's resolution.
+    ///
+    /// ```
+    /// use lifting_codec::{Codec, Decoder, Image, Region, Seekable};
+    ///
+    /// let samples = (0..200 * 300).map(|i| (i / 300 + i % 300) & 255).collect();
+    /// let image = Image { height: 200, width: 300, components: 1, bits: 8, signed: false, samples };
+    /// let codec = Codec::builder(&lifting::catalogue::find("legall53")?).tile(64, 64).build()?;
+    /// let file = Seekable::new(std::io::Cursor::new(codec.encode(&image)?));
+    /// let region = Region { y: 100, x: 20, height: 30, width: 40 };
+    /// let part = Decoder::open(&file)?.region(region)?.decode(0)?.image;
+    /// assert_eq!(part.samples[0], image.samples[100 * 300 + 20]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Decoder::new`], and if reading fails.
+    pub fn open(reader: &'a impl ReadAt) -> Result<Decoder<'a>, CodecError> {
+        let source = Source::At(reader);
+        let length = reader.len().map_err(|e| unread(&e))?;
+        let mut beginning = source.read(0..length.min(BEGINNING))?;
+        if let Some(longer) = header::length(&beginning).filter(|&n| n > BEGINNING && n <= length) {
+            beginning = source.read(0..longer)?;
         }
-        let (head, packets) = stream.split_at(length);
-        let (seed, layers) = (header::seed(head), header.layers);
-        let (device, coder) = (Device::cpu(), None);
+        let (header, head) = Header::read(&beginning)?;
+        Decoder::of_header(source, length, (header, head, header::seed(&beginning[..head])))
+    }
+
+    fn of_header(source: Source<'a>, length: u64, head: (Header, usize, u64)) -> Result<Decoder<'a>, CodecError> {
+        let (header, head, seed) = head;
+        let (samples, bytes) = (header.samples(), u128::from(length));
+        let [small, proportion] = if header.only().is_some() { CONSTANT } else { [SMALL, PROPORTION] };
+        if samples > small + proportion * bytes {
+            return Err(CodecError::Disproportionate { bytes: length as usize, samples });
+        }
+        let start = length.min((head + header.sections) as u64);
+        let (mut packets, mut index) = (start..length, None);
+        let foot = source.read(length.saturating_sub(index::FOOT as u64).max(start)..length)?;
+        let of_index = index::length(&foot).and_then(|n| length.checked_sub(n)).filter(|&end| end >= start);
+        if let Some(end) = of_index.filter(|_| header.version != header::OLDEST) {
+            let bytes = source.read(end..length)?;
+            index = Some(index::read(&bytes, seed, header.packets(), end - start)?.into());
+            packets.end = end;
+        }
+        let (device, coder, layers) = (Device::cpu(), None, header.layers);
         let (most, work, region) = (u128::MAX, None, None);
-        Ok(Decoder { header, stream, packets, seed, most, work, layers, region, device, coder })
+        Ok(Decoder { header, source, head, length, packets, index, seed, most, work, layers, region, device, coder })
+    }
+
+    /// A stream up to its index of packets, if it has one.
+    pub(crate) fn without_index(stream: &[u8]) -> &[u8] {
+        let end = index::length(stream).and_then(|length| (stream.len() as u64).checked_sub(length));
+        end.map_or(stream, |end| &stream[..end as usize])
+    }
+
+    /// A whole stream of a device, with an index of packets if encoders add one.
+    pub(crate) fn indexed(mut stream: Vec<u8>) -> Result<Vec<u8>, CodecError> {
+        let decoder = Decoder::new(&stream)?;
+        if !decoder.header.is_indexed() || decoder.index.is_some() {
+            return Ok(stream);
+        }
+        let (mut at, mut lengths) = (decoder.packets.start, Vec::new());
+        while let Some(length) = decoder.length_at(at)? {
+            lengths.push(length);
+            at += length;
+        }
+        let seed = decoder.seed;
+        index::write(&lengths, seed, &mut stream);
+        Ok(stream)
+    }
+
+    /// Metadata of the picture. Samples are decoded without it.
+    ///
+    /// # Errors
+    /// If it is corrupted or cut short.
+    pub fn metadata(&self) -> Result<Metadata, CodecError> {
+        let begin = self.head as u64;
+        if self.packets.start - begin < self.header.sections as u64 {
+            return Err(CodecError::Cut { bytes: self.length as usize });
+        }
+        Metadata::read(&self.source.read(begin..self.packets.start)?)
     }
 
     /// Limits decoding to the first quality layers. All are decoded by default.
@@ -158,7 +265,7 @@ impl<'a> Decoder<'a> {
 
     /// Length of the header, in bytes.
     pub fn header_length(&self) -> usize {
-        self.stream.len() - self.packets.len()
+        self.head
     }
 
     /// Decodes the picture at a level: 0 is full size, and each further level halves height and width. Coefficients
@@ -176,19 +283,47 @@ impl<'a> Decoder<'a> {
         if samples > self.most {
             return Err(CodecError::TooLarge { samples, most: self.most });
         }
-        budget::check(&self.header.scheme, samples, self.stream.len(), self.work)?;
+        if let Some(only) = self.header.only() {
+            return self.constant(only, window.at_level(level).map(|axis| axis.len()));
+        }
+        budget::check(&self.header.scheme, samples, self.length as usize, self.work)?;
+        let picture = match self.decode_on_device(level) {
+            Some(picture) => picture,
+            None => match self.header.scheme.domain() {
+                Domain::Integer => self.decode_as::<i32>(level, &window),
+                Domain::Real => self.decode_as::<f32>(level, &window),
+            },
+        }?;
+        Ok(match &self.header.values {
+            Some(values) => Picture { image: values.restore(picture.image), ..picture },
+            None => picture,
+        })
+    }
+
+    /// Decodes the whole picture on the device; `None` if the processor has to.
+    fn decode_on_device(&self, level: u32) -> Option<Result<Picture, CodecError>> {
         let is_whole = level == 0 && self.region.is_none() && self.header.layers == 1;
-        if self.coder.is_some() && is_whole {
-            match self.on_device(&self.device, 1, self.stream.len()) {
-                Ok(mut decoder) => return decoder.decode_one(self.stream),
-                Err(CodecError::NotOnDevice { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        let Source::Bytes(stream) = self.source else { return None };
+        if self.coder.is_none() || !is_whole {
+            return None;
         }
-        match self.header.scheme.domain() {
-            Domain::Integer => self.decode_as::<i32>(level, &window),
-            Domain::Real => self.decode_as::<f32>(level, &window),
+        match self.on_device(&self.device, 1, stream.len()) {
+            Ok(mut decoder) => Some(decoder.decode_one(stream)),
+            Err(CodecError::NotOnDevice { .. }) => None,
+            Err(error) => Some(Err(error)),
         }
+    }
+
+    /// Picture of equal samples.
+    fn constant(&self, sample: i32, [height, width]: [usize; 2]) -> Result<Picture, CodecError> {
+        if !self.packets.is_empty() {
+            return Err(CodecError::Behind { bytes: (self.packets.end - self.packets.start) as usize });
+        }
+        let Format { components, bits, signed, .. } = self.header.format();
+        let mut samples: Vec<i32> = budget::zeros(height * width * components, "samples")?;
+        samples.fill(sample);
+        // A stream that is cut within its metadata has all samples.
+        Ok(Picture { image: Image { height, width, components, bits, signed, samples }, complete: true })
     }
 
     /// Contents of the complete packets.
@@ -207,7 +342,8 @@ impl<'a> Decoder<'a> {
         let window = Window::new(&self.header, None)?;
         let transform = self.transform::<T>(&window, &Device::cpu())?;
         let mut infos = Vec::new();
-        self.walk(&transform, &window, levels, layers, |id, blocks, packet| {
+        let fetched = self.fetch(&window, levels, layers)?;
+        self.walk(&transform, &window, &fetched, |id, blocks, packet| {
             if let packet::Packet { length: Some(bytes), begun, raw } = packet {
                 infos.push(PacketInfo { id, bytes, blocks, begun, raw });
             }
@@ -221,59 +357,109 @@ impl<'a> Decoder<'a> {
         Transform::new(&self.header.scheme, window.shape, tile, levels, device)
     }
 
-    /// Reads the packets of a window up to a resolution and a layer. Returns whether all of them are present.
-    fn walk<T: Lane>(
-        &self,
-        transform: &Transform<T>,
-        window: &Window,
-        resolution: u32,
-        layers: u32,
-        mut each: impl FnMut(PacketId, usize, packet::Packet),
-    ) -> Result<(Vec<Part<'a>>, bool), CodecError> {
-        let Header { components, block, order, levels, .. } = self.header;
-        let mut parts: Vec<Part<'a>> = Vec::new();
-        let mut rest = self.packets;
-        let tiles = self.header.tiles().iter().product();
-        let last = PacketId { layer: layers - 1, resolution, tile: window.last() };
-        // The packets of a window have the same order in every layer.
-        let mut at = 0;
-        for (number, id) in (0..).zip(PacketId::all(self.header.layers, levels, tiles)) {
-            if id.resolution == 0 && id.tile == 0 {
-                at = 0;
-            }
-            let length = match window.tile(id.tile).filter(|_| id.resolution <= resolution) {
-                Some(tile) => {
-                    if id.layer == 0 {
-                        let places = places(&transform.tiles.bands(tile), components, id.resolution, block, order);
-                        parts.push(Part { tile, places, blocks: Vec::new() });
-                    }
-                    let Part { places, blocks, .. } = &mut parts[at];
-                    let packet = packet::read(rest, places, blocks, id, self.seed.wrapping_add(number))?;
-                    each(id, places.len(), packet);
-                    at += 1;
-                    packet.length
-                }
-                None => packet::length(rest),
+    /// Length of the packet at a place, in bytes; `None` if the stream ends within it.
+    fn length_at(&self, at: u64) -> Result<Option<u64>, CodecError> {
+        let left = self.packets.end - at;
+        if left < LENGTH as u64 {
+            return Ok(None);
+        }
+        let field = self.source.read(at..at + LENGTH as u64)?;
+        let length = LENGTH as u64 + field.first_chunk().map_or(0, |field| u64::from(u32::from_le_bytes(*field)));
+        Ok((length <= left).then_some(length))
+    }
+
+    /// Reads the packets of a window up to a resolution and a layer.
+    fn fetch(&self, window: &Window, resolution: u32, layers: u32) -> Result<Fetched<'a>, CodecError> {
+        let mut wanted = window.count() as u128 * u128::from(resolution + 1) * u128::from(layers);
+        let mut ids = PacketId::of_stream(&self.header);
+        let mut lengths = self.index.iter().flat_map(|index| index.iter());
+        let (mut at, mut whole, mut complete) = (self.packets.start, true, true);
+        let mut found: Vec<(PacketId, Range<u64>)> = Vec::new();
+        let mut walked = Vec::new();
+        while wanted > 0 {
+            let Some(id) = ids.next() else { break };
+            let length = match lengths.next() {
+                Some(&length) => Some(length),
+                None => self.length_at(at)?,
             };
-            let Some(length) = length else { return Ok((parts, false)) };
-            rest = &rest[length..];
-            if id == last {
+            let end = length.map_or(self.packets.end, |length| at + length);
+            let is_wanted = id.layer < layers && id.resolution <= resolution && window.tile(id.tile).is_some();
+            if is_wanted {
+                found.push((id, at..end));
+                wanted -= 1;
+            }
+            at = end;
+            complete = length.is_some();
+            whole = complete || !is_wanted;
+            walked.extend(length.filter(|_| self.index.is_none()));
+            if !complete {
                 break;
             }
         }
-        if last == (PacketId { layer: self.header.layers - 1, resolution: levels, tile: tiles - 1 }) && !rest.is_empty()
-        {
-            return Err(CodecError::Behind { bytes: rest.len() });
+        if complete && at < self.packets.end && ids.next().is_none() {
+            // A stream that is cut in its index has all packets.
+            let mut whole = Vec::new();
+            index::write(&walked, self.seed, &mut whole);
+            let rest = self.source.read(at..self.packets.end.min(at + whole.len() as u64))?;
+            if !whole.starts_with(&rest) || self.packets.end - at >= whole.len() as u64 {
+                return Err(CodecError::Behind { bytes: (self.packets.end - at) as usize });
+            }
+            complete = false;
         }
-        Ok((parts, true))
+        let mut packets = Vec::new();
+        // Neighbours are read at once.
+        for run in found.chunk_by(|a, b| a.1.end == b.1.start) {
+            let (first, last) = (run[0].1.start, run[run.len() - 1].1.end);
+            let bytes = self.source.read(first..last)?;
+            for (id, range) in run {
+                let range = (range.start - first) as usize..(range.end - first) as usize;
+                packets.push((
+                    *id,
+                    match &bytes {
+                        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[range]),
+                        Cow::Owned(bytes) => Cow::Owned(bytes[range].to_vec()),
+                    },
+                ));
+            }
+        }
+        Ok(Fetched { packets, whole, complete })
+    }
+
+    /// Parses the packets of a window. Returns also whether all of them are whole.
+    fn walk<'b, T: Lane>(
+        &self,
+        transform: &Transform<T>,
+        window: &Window,
+        fetched: &'b Fetched<'_>,
+        mut each: impl FnMut(PacketId, usize, packet::Packet),
+    ) -> Result<(Parts<'b>, bool), CodecError> {
+        let Header { components, block, order, .. } = self.header;
+        let mut parts = Parts::new();
+        for (i, (id, bytes)) in fetched.packets.iter().enumerate() {
+            let Some(tile) = window.tile(id.tile) else { continue };
+            let Part { places, blocks } = parts.entry((id.resolution, tile)).or_insert_with(|| Part {
+                places: places(&transform.tiles.bands(tile), components, id.resolution, block, order),
+                blocks: Vec::new(),
+            });
+            let seed = self.seed.wrapping_add(id.number(&self.header));
+            let packet = packet::read(bytes, places, blocks, *id, seed)?;
+            each(*id, places.len(), packet);
+            let is_whole = fetched.whole || i + 1 < fetched.packets.len();
+            if is_whole && packet.length != Some(bytes.len()) {
+                let why = "its entries exceed its length".to_owned();
+                return Err(CodecError::Index { packet: id.to_string(), why });
+            }
+        }
+        Ok((parts, fetched.complete))
     }
 
     fn decode_as<T: Lane>(&self, level: u32, window: &Window) -> Result<Picture, CodecError> {
         let Header { components, levels, .. } = self.header;
         let transform = self.transform::<T>(window, &self.device)?;
-        let (parts, complete) = self.walk(&transform, window, levels - level, self.layers, |_, _, _| {})?;
+        let fetched = self.fetch(window, levels - level, self.layers)?;
+        let (parts, complete) = self.walk(&transform, window, &fetched, |_, _, _| {})?;
         let mut blocks: Vec<(&BlockPlace, &Held<'_>)> = Vec::new();
-        for Part { tile, places, blocks: held } in &parts {
+        for ((_, tile), Part { places, blocks: held }) in &parts {
             let bands = self.region.map(|_| transform.tiles.bands(*tile));
             let needs = |place: &BlockPlace| match &bands {
                 Some(bands) => window.needs(&self.header.scheme, *tile, &bands[place.band], place, level),

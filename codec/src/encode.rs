@@ -10,7 +10,12 @@ use crate::format::Format;
 use crate::image::Image;
 use crate::job::Job;
 use crate::search::{self, Trial};
+use crate::values::Values;
 use lifting::Domain;
+use std::sync::Arc;
+
+/// Most samples of a picture without packets. All decoders take as many.
+const CONSTANT: usize = 1 << 24;
 
 impl Codec {
     /// Encodes a picture.
@@ -27,6 +32,29 @@ impl Codec {
     }
 
     fn stream_of(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
+        if self.target == Target::Lossless
+            && let Some((values, ranks)) = Values::of(image)?
+        {
+            let is_small = ranks.samples.len() <= CONSTANT;
+            match values.only() {
+                Some(_) if !is_small => {}
+                only => {
+                    let codec = Codec { values: Some(Arc::new(values)), ..self.clone() };
+                    return if only.is_some() { codec.head(&ranks) } else { codec.stream_of_samples(&ranks) };
+                }
+            }
+        }
+        self.stream_of_samples(image)
+    }
+
+    /// Stream without packets.
+    fn head(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
+        let mut stream = self.header(&image.format(), self.tile_of([image.height, image.width])?, None).write()?;
+        stream.extend_from_slice(&self.sections);
+        Ok(stream)
+    }
+
+    fn stream_of_samples(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
         if self.coder.is_some() && self.layers == 1 && !self.fitted {
             match self.encode_on_device(image) {
                 Err(CodecError::NotOnDevice { .. }) => {}

@@ -183,12 +183,49 @@ pub enum CodecError {
     #[error("not a stream of the Lifting codec: its signature is missing")]
     NotAStream,
     /// Unknown version of the format.
-    #[error("the stream has format version {version}, and this program reads {known}: use a matching version")]
+    #[error("the stream has format version {version}, and this program reads up to {known}: use a later one")]
     Version {
         /// The stream's version.
         version: u8,
-        /// Supported version.
+        /// Latest supported version.
         known: u8,
+    },
+    /// Stream of a field where one of a picture is needed.
+    #[error("the stream has a field, not a picture")]
+    NotAPicture,
+    /// Metadata that cannot be stored or read.
+    #[error("the metadata is invalid: {why}")]
+    Metadata {
+        /// Reason.
+        why: String,
+    },
+    /// Reader of a stream that fails.
+    #[error("the stream cannot be read: {why}")]
+    Read {
+        /// Reason.
+        why: String,
+    },
+    /// Writer of a stream that fails.
+    #[error("the stream cannot be written: {why}")]
+    Write {
+        /// Reason.
+        why: String,
+    },
+    /// Setting that encoding by rows does not support.
+    #[error(
+        "pictures cannot be encoded by rows with {what}: ask for lossless or a quality, and divide them into tiles"
+    )]
+    NotByRows {
+        /// The setting.
+        what: &'static str,
+    },
+    /// Rows that do not fill the picture.
+    #[error("{found} samples are not whole rows that a picture of {expected} lacks")]
+    Rows {
+        /// Samples given.
+        found: usize,
+        /// Format of the picture.
+        expected: Format,
     },
     /// Stream that ends within its header.
     #[error("the stream ends in its header, after {bytes} bytes: no part of the picture can be decoded")]

@@ -3,8 +3,10 @@
 use crate::block::{MAX_PLANES, Order, Passes};
 use crate::colour::Colour;
 use crate::error::CodecError;
+use crate::format::Format;
 use crate::quantise::{Quantiser, Step};
 use crate::tables::{MAX_TABLES, TABLE_BYTES, Tables};
+use crate::values::Values;
 use lifting::{Domain, Scheme, catalogue};
 use lifting_dsl::print_scheme;
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,8 +14,14 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Signature of a stream. As in PNG, transfers that change line ends or the highest bit destroy it.
 pub const SIGNATURE: [u8; 8] = *b"\x89LPC\r\n\x1a\n";
 
-/// Format version that is written, and the only one that is read.
-pub const VERSION: u8 = 4;
+/// Format version that is written.
+pub const VERSION: u8 = 5;
+
+/// Oldest format version that is read: without a kind of stream, and with flags of one byte.
+pub const OLDEST: u8 = 4;
+
+/// Kind of stream: a picture.
+const PICTURE: u8 = 0;
 
 /// Most quality layers in a stream.
 pub const MAX_LAYERS: u32 = 255;
@@ -30,18 +38,27 @@ pub const CHECKSUM: usize = 4;
 /// Allowed sides of a codeblock.
 pub const BLOCK_SIDES: [usize; 5] = [4, 8, 16, 32, 64];
 
-const THREE_PASSES: u8 = 1;
-const SIGNED: u8 = 2;
-const TEXT: u8 = 4;
-const QUANTISED: u8 = 8;
-const TABLES: u8 = 16;
-const FAST: u8 = 32;
-const COMPONENT_AXIS: u8 = 64;
-const ALL_FLAGS: u8 = 127;
+const THREE_PASSES: u16 = 1;
+const SIGNED: u16 = 2;
+const TEXT: u16 = 4;
+const QUANTISED: u16 = 8;
+const TABLES: u16 = 16;
+const FAST: u16 = 32;
+const COMPONENT_AXIS: u16 = 64;
+const METADATA: u16 = 128;
+const TILES_FIRST: u16 = 256;
+const VALUES: u16 = 512;
+
+/// All flags of a version.
+fn all_flags(version: u8) -> u16 {
+    if version == OLDEST { 127 } else { 1023 }
+}
 
 /// Fields of a stream's header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
+    /// Format version.
+    pub version: u8,
     /// Rows.
     pub height: usize,
     /// Columns.
@@ -50,10 +67,12 @@ pub struct Header {
     pub components: usize,
     /// Whether the array of one component had an axis for it.
     pub component_axis: bool,
-    /// Bits of a sample.
+    /// Bits of a coded sample: of its rank, with `values`.
     pub bits: u32,
-    /// Whether samples are signed.
+    /// Whether coded samples are signed.
     pub signed: bool,
+    /// The samples that occur, if their ranks are coded.
+    pub values: Option<Values>,
     /// Colour transform of the first three components.
     pub colour: Colour,
     /// Levels of the transform.
@@ -62,6 +81,10 @@ pub struct Header {
     pub layers: u32,
     /// Rows and columns of a tile; those of the picture if it is one tile.
     pub tile: [usize; 2],
+    /// Whether the packets of a row of tiles precede those of the next one.
+    pub tiles_first: bool,
+    /// Bytes of the sections of metadata.
+    pub sections: usize,
     /// Rows and columns of a codeblock.
     pub block: [usize; 2],
     /// Coding order of the bitplanes.
@@ -89,6 +112,12 @@ pub fn seed(header: &[u8]) -> u64 {
     xxh3_64(&header[..header.len().saturating_sub(CHECKSUM)])
 }
 
+/// Bytes of the header that a stream begins with, as far as it can be told.
+pub fn length(beginning: &[u8]) -> Option<u64> {
+    let at = SIGNATURE.len() + if beginning.get(SIGNATURE.len()) == Some(&OLDEST) { 1 } else { 2 };
+    beginning.get(at..)?.first_chunk().map(|length| u32::from_le_bytes(*length).into())
+}
+
 /// Whether the catalogue has exactly this wavelet under its name.
 fn is_of_catalogue(scheme: &Scheme, text: &str) -> bool {
     catalogue::find(scheme.name()).is_ok_and(|found| found.name() == scheme.name() && print_scheme(&found) == text)
@@ -106,19 +135,23 @@ impl Header {
         let too_long =
             |_| CodecError::Wavelet { why: format!("its text has {} bytes, more than 65535", wavelet.len()) };
         let length = u16::try_from(wavelet.len()).map_err(too_long)?;
-        let flag = |flag: u8, set: bool| if set { flag } else { 0 };
+        let flag = |flag: u16, set: bool| if set { flag } else { 0 };
         let mut bytes = SIGNATURE.to_vec();
-        bytes.push(VERSION);
+        bytes.push(self.version);
+        bytes.extend((self.version != OLDEST).then_some(PICTURE));
+        let at = bytes.len();
         bytes.extend([0; 4]);
-        bytes.push(
-            flag(THREE_PASSES, self.order.passes == Passes::Three)
-                | flag(SIGNED, self.signed)
-                | flag(TEXT, !named)
-                | flag(QUANTISED, self.quantisers.is_some())
-                | flag(TABLES, self.tables.is_some())
-                | flag(FAST, self.order.fast > 0)
-                | flag(COMPONENT_AXIS, self.component_axis),
-        );
+        let flags = flag(THREE_PASSES, self.order.passes == Passes::Three)
+            | flag(SIGNED, self.signed)
+            | flag(TEXT, !named)
+            | flag(QUANTISED, self.quantisers.is_some())
+            | flag(TABLES, self.tables.is_some())
+            | flag(FAST, self.order.fast > 0)
+            | flag(COMPONENT_AXIS, self.component_axis)
+            | flag(METADATA, self.sections > 0)
+            | flag(TILES_FIRST, self.tiles_first)
+            | flag(VALUES, self.values.is_some());
+        bytes.extend(&flags.to_le_bytes()[..if self.version == OLDEST { 1 } else { 2 }]);
         bytes.push(match self.colour {
             Colour::None => 0,
             Colour::Reversible => 1,
@@ -138,6 +171,9 @@ impl Header {
             bytes.extend(fingerprint(text.as_bytes()).to_le_bytes());
         }
         bytes.extend((self.order.fast > 0).then_some(self.order.fast as u8));
+        if self.sections > 0 {
+            bytes.extend((self.sections as u32).to_le_bytes());
+        }
         for Quantiser { step, offset } in self.quantisers.iter().flatten() {
             bytes.extend(step.0.to_le_bytes());
             bytes.push(*offset);
@@ -146,8 +182,11 @@ impl Header {
             bytes.push(tables.count() as u8);
             bytes.extend(tables.to_bytes());
         }
+        if let Some(values) = &self.values {
+            values.write(&mut bytes);
+        }
         let length = (bytes.len() + CHECKSUM) as u32;
-        bytes[9..13].copy_from_slice(&length.to_le_bytes());
+        bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
         bytes.extend(fingerprint(&bytes).to_le_bytes());
         Ok(bytes)
     }
@@ -164,28 +203,32 @@ impl Header {
         let cut = || CodecError::NoHeader { bytes: stream.len() };
         let mut fields = Fields(stream.get(SIGNATURE.len()..).ok_or_else(cut)?);
         let version = fields.byte().map_err(|_| cut())?;
-        if version != VERSION {
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(CodecError::Version { version, known: VERSION });
         }
+        if version != OLDEST && fields.byte().map_err(|_| cut())? != PICTURE {
+            return Err(CodecError::NotAPicture);
+        }
         let length = fields.u32().map_err(|_| cut())? as usize;
-        let Some(checked) = length.checked_sub(CHECKSUM).filter(|&n| n >= SIGNATURE.len() + 5) else {
+        let begin = stream.len() - fields.0.len();
+        let Some(checked) = length.checked_sub(CHECKSUM).filter(|&n| n >= begin) else {
             return Err(broken(format!("its length field is {length} bytes, too short")));
         };
         let (checked, checksum) = stream.get(..length).ok_or_else(cut)?.split_at(checked);
         if fingerprint(checked).to_le_bytes() != checksum {
             return Err(CodecError::Checksum { what: "the header".into() });
         }
-        let mut fields = Fields(&checked[SIGNATURE.len() + 5..]);
-        let header = Header::fields(&mut fields)?;
+        let mut fields = Fields(&checked[begin..]);
+        let header = Header::fields(&mut fields, version)?;
         match fields.0.len() {
             0 => Ok((header, length)),
             more => Err(broken(format!("it has {more} excess bytes"))),
         }
     }
 
-    fn fields(fields: &mut Fields<'_>) -> Result<Header, CodecError> {
-        let flags = fields.byte()?;
-        if flags & !ALL_FLAGS != 0 {
+    fn fields(fields: &mut Fields<'_>, version: u8) -> Result<Header, CodecError> {
+        let flags = if version == OLDEST { fields.byte()?.into() } else { fields.u16()? };
+        if flags & !all_flags(version) != 0 {
             return Err(broken(format!("unknown flags ({flags:#04x})")));
         }
         let colour = match fields.byte()? {
@@ -194,7 +237,7 @@ impl Header {
             2 => Colour::Irreversible,
             other => return Err(broken(format!("unknown colour transform {other}"))),
         };
-        let bits = u32::from(fields.byte()?);
+        let (bits, signed) = (u32::from(fields.byte()?), flags & SIGNED != 0);
         let components = usize::from(fields.u16()?);
         let (height, width) = (fields.u32()? as usize, fields.u32()? as usize);
         let tile = [fields.u32()? as usize, fields.u32()? as usize];
@@ -232,6 +275,7 @@ impl Header {
         if fast > MAX_PLANES || flags & FAST != 0 && fast == 0 {
             return Err(broken(format!("it has {fast} fast planes, and 1 to {MAX_PLANES} are allowed")));
         }
+        let sections = if flags & METADATA != 0 { fields.u32()? as usize } else { 0 };
         let quantisers = if flags & QUANTISED != 0 {
             let one = |fields: &mut Fields<'_>| Ok(Quantiser { step: Step(fields.u16()?), offset: fields.byte()? });
             let all = (0..components * band_count(levels)).map(|_| one(fields));
@@ -241,40 +285,67 @@ impl Header {
         } else {
             None
         };
-        let tables = if flags & TABLES != 0 {
-            let count = usize::from(fields.byte()?);
-            if !(1..=MAX_TABLES).contains(&count) {
-                return Err(broken(format!("invalid number of probability tables {count}")));
+        let tables = if flags & TABLES != 0 { Some(tables_of(fields)?) } else { None };
+        let values = if flags & VALUES != 0 {
+            if quantisers.is_some() || signed {
+                return Err(broken("ranks of values that are signed or quantised".into()));
             }
-            let bytes = fields.bytes(count * TABLE_BYTES)?;
-            let none = || broken("invalid probabilities".into());
-            Some(Tables::from_bytes(bytes).ok_or_else(none)?)
+            Some(Values::read(&mut fields.0).ok_or_else(|| broken("invalid values".into()))?)
         } else {
             None
         };
         let passes = if flags & THREE_PASSES != 0 { Passes::Three } else { Passes::Two };
-        let signed = flags & SIGNED != 0;
         let component_axis = flags & COMPONENT_AXIS != 0;
         if component_axis && components != 1 {
             return Err(broken(format!("the flag of a single component with {components} components")));
         }
         Ok(Header {
+            version,
             height,
             width,
             components,
             component_axis,
             bits,
             signed,
+            values,
             colour,
             levels,
             layers,
             tile,
+            tiles_first: flags & TILES_FIRST != 0,
+            sections,
             block,
             order: Order { passes, fast },
             scheme,
             quantisers,
             tables,
         })
+    }
+
+    /// Format of the picture.
+    pub fn format(&self) -> Format {
+        let Header { height, width, components, .. } = *self;
+        let (bits, signed) = self.values.as_ref().map_or((self.bits, self.signed), |v| (v.bits, v.signed));
+        Format { height, width, components, bits, signed }
+    }
+
+    /// The sample, if all are equal: the stream has no packets.
+    pub fn only(&self) -> Option<i32> {
+        self.values.as_ref().and_then(Values::only)
+    }
+
+    /// Number of packets.
+    pub fn packets(&self) -> u128 {
+        let tiles = self.tiles().map(|n| n as u128);
+        match self.only() {
+            Some(_) => 0,
+            None => u128::from(self.layers) * u128::from(self.levels + 1) * tiles[0] * tiles[1],
+        }
+    }
+
+    /// Whether encoders add an index of packets: there are several tiles or layers.
+    pub(crate) fn is_indexed(&self) -> bool {
+        self.packets() > u128::from(self.levels + 1)
     }
 
     /// Number of samples in the picture.
@@ -314,6 +385,15 @@ pub fn check_tile(tile: [usize; 2], shape: [usize; 2], levels: u32) -> Result<()
         true => Ok(()),
         false => Err(CodecError::Tile { height: tile[0], width: tile[1], multiple }),
     }
+}
+
+/// Reads probability tables, after their number.
+fn tables_of(fields: &mut Fields<'_>) -> Result<Tables, CodecError> {
+    let count = usize::from(fields.byte()?);
+    if !(1..=MAX_TABLES).contains(&count) {
+        return Err(broken(format!("invalid number of probability tables {count}")));
+    }
+    Tables::from_bytes(fields.bytes(count * TABLE_BYTES)?).ok_or_else(|| broken("invalid probabilities".into()))
 }
 
 fn broken(why: String) -> CodecError {

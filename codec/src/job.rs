@@ -7,6 +7,7 @@ use crate::codec::{Codec, Target};
 use crate::error::CodecError;
 use crate::header::{self, Header, band_count};
 use crate::image::Image;
+use crate::index;
 use crate::lane::{Lane, Transform};
 use crate::packet::PacketId;
 use crate::quantise::{self, Excess, Quantiser, Step};
@@ -17,6 +18,9 @@ use crate::{packet, rate};
 use lifting::Domain;
 use lifting::threads;
 use std::borrow::Cow;
+
+/// Reconstruction point of quantisers that are chosen before the coefficients are known.
+const USUAL_OFFSET: u8 = 110;
 
 /// Quantised coefficients with their quantisers.
 #[derive(Clone)]
@@ -202,24 +206,70 @@ impl<'a, T: Lane> Job<'a, T> {
         let header = self.header(quantised, tables);
         let mut stream = header.write()?;
         let seed = header::seed(&stream);
+        stream.extend_from_slice(&self.codec.sections);
+        let lengths = self.packets(quantised, &header, (seed, 0), &mut stream)?;
+        if header.is_indexed() {
+            index::write(&lengths, seed, &mut stream);
+        }
+        Ok(stream)
+    }
+
+    /// Writes the packets of tiles from number `first` of a picture on, and returns their lengths in bytes.
+    fn packets(
+        &self,
+        quantised: &Quantised<'_>,
+        header: &Header,
+        (seed, first): (u64, usize),
+        stream: &mut Vec<u8>,
+    ) -> Result<Vec<u64>, CodecError> {
         let packets = self.places();
         let places = packets.concat();
-        let (blocks, ends) = self.blocks(quantised, &header, &places)?;
-        let tiles = self.tiles.len();
+        let (blocks, ends) = self.blocks(quantised, header, &places)?;
         let mut from = vec![0; blocks.len()];
-        let mut ids = (0..).zip(PacketId::all(header.layers, header.levels, tiles));
+        let mut ids = PacketId::all(header.layers, header.levels, self.tiles.len());
+        let mut lengths = Vec::new();
         for to in &ends {
             let mut at = 0;
             for places in &packets {
-                let Some((number, id)) = ids.next() else { break };
+                let Some(id) = ids.next() else { break };
+                let number = PacketId { tile: first + id.tile, ..id }.number(header);
                 let here = at..at + places.len();
                 let parts = from[here.clone()].iter().zip(&to[here.clone()]).map(|(&from, &to)| from..to);
-                packet::write(blocks[here].iter().zip(parts), id.layer, seed.wrapping_add(number), &mut stream)?;
+                let begin = stream.len();
+                packet::write(blocks[here].iter().zip(parts), id.layer, seed.wrapping_add(number), stream)?;
+                lengths.push((stream.len() - begin) as u64);
                 at += places.len();
             }
             from.clone_from(to);
         }
-        Ok(stream)
+        Ok(lengths)
+    }
+
+    /// Writes the packets of a row of tiles, quantised as the header of the whole picture says.
+    pub fn row_of_tiles(
+        &self,
+        header: &Header,
+        (seed, first): (u64, usize),
+        stream: &mut Vec<u8>,
+    ) -> Result<Vec<u64>, CodecError> {
+        let quantised = match self.codec.target {
+            Target::Quality(quality) => self.quantised(self.step_of(quality))?,
+            _ => self.lossless(),
+        };
+        self.packets(&quantised, header, (seed, first), stream)
+    }
+
+    /// Quantisers of a quality for any picture.
+    pub fn usual_quantisers(&self) -> Option<Vec<Quantiser>> {
+        let Target::Quality(quality) = self.codec.target else { return None };
+        let step = self.step_of(quality);
+        let of_component = |c: usize| self.tiles[0].iter().map(move |band| (c, band));
+        let all = (0..self.image.components).flat_map(of_component);
+        let quantiser = |(c, band)| match self.weights.step(step, c, band) {
+            Step::ONE if T::KIND.domain() == Domain::Integer => Quantiser::NONE,
+            step => Quantiser { step, offset: USUAL_OFFSET },
+        };
+        Some(all.map(quantiser).collect())
     }
 
     /// Encodes all blocks, with the cumulative number of their words up to each layer.

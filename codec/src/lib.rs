@@ -68,13 +68,19 @@ pub mod field;
 mod format;
 mod header;
 mod image;
+mod index;
 mod job;
 mod lane;
+mod metadata;
+mod number;
 mod packet;
 mod quantise;
 mod rate;
+mod rows;
 mod search;
+mod source;
 pub mod tables;
+mod values;
 mod weights;
 mod window;
 
@@ -84,10 +90,14 @@ pub use decode::{Decoder, PacketInfo, Picture, decode};
 pub use device::{DeviceDecoder, DeviceEncoder};
 pub use error::CodecError;
 pub use format::Format;
-pub use header::{Header, MAX_LAYERS, MAX_LEVELS, MIN_TILE, SIGNATURE, VERSION};
+pub use header::{Header, MAX_LAYERS, MAX_LEVELS, MIN_TILE, OLDEST, SIGNATURE, VERSION};
 pub use image::Image;
+pub use metadata::Metadata;
 pub use packet::PacketId;
 pub use quantise::{Quantiser, Step};
+pub use rows::RowEncoder;
+pub use source::{ReadAt, Seekable};
+pub use values::Values;
 pub use window::Region;
 
 /// The example of README.md, run as a test.

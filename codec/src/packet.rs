@@ -3,7 +3,7 @@
 use crate::bands::{Band, BlockPlace, places};
 use crate::block::{Encoded, MAX_PLANES, Mode, Order, raw_words};
 use crate::error::CodecError;
-use crate::header::CHECKSUM;
+use crate::header::{CHECKSUM, Header};
 use std::fmt;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -33,6 +33,26 @@ pub struct PacketId {
 
 impl PacketId {
     /// All packets of a stream, in stream order.
+    pub fn of_stream(header: &Header) -> impl Iterator<Item = PacketId> {
+        let [down, across] = header.tiles();
+        let (rows, each) = if header.tiles_first { (down, across) } else { (1, down * across) };
+        let (layers, levels) = (header.layers, header.levels);
+        let rows = if header.only().is_some() { 0 } else { rows };
+        (0..rows).flat_map(move |row| {
+            PacketId::all(layers, levels, each).map(move |id| PacketId { tile: id.tile + row * each, ..id })
+        })
+    }
+
+    /// Number of the packet, to which its checksums are tied.
+    pub(crate) fn number(self, header: &Header) -> u64 {
+        let [down, across] = header.tiles().map(|n| n as u64);
+        let resolutions = u64::from(header.levels) + 1;
+        (u64::from(self.layer) * resolutions + u64::from(self.resolution))
+            .wrapping_mul(down * across)
+            .wrapping_add(self.tile as u64)
+    }
+
+    /// Packets of these numbers of layers and tiles, by layer, resolution and tile.
     pub fn all(layers: u32, levels: u32, tiles: usize) -> impl Iterator<Item = PacketId> {
         (0..layers).flat_map(move |layer| {
             (0..=levels).flat_map(move |resolution| (0..tiles).map(move |tile| PacketId { layer, resolution, tile }))
@@ -168,12 +188,6 @@ pub struct Packet {
     pub begun: usize,
     /// Blocks among those that are stored raw.
     pub raw: usize,
-}
-
-/// Length of the packet at the start of `stream`, in bytes; `None` if the stream ends within it.
-pub fn length(stream: &[u8]) -> Option<usize> {
-    let length = LENGTH + u32::from_le_bytes(*stream.first_chunk()?) as usize;
-    (length <= stream.len()).then_some(length)
 }
 
 /// Reads the packet at the start of `stream` and updates the blocks; leaves them unchanged if its index is incomplete.

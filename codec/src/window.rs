@@ -72,9 +72,9 @@ impl Window {
         is_here.then(|| (y - self.tiles[0].start) * self.tiles[1].len() + x - self.tiles[1].start)
     }
 
-    /// Last tile of the window, by its number in the picture.
-    pub fn last(&self) -> usize {
-        (self.tiles[0].end - 1) * self.across + self.tiles[1].end - 1
+    /// Number of tiles.
+    pub fn count(&self) -> usize {
+        self.tiles[0].len() * self.tiles[1].len()
     }
 
     /// Wanted part at a level, along each axis: all pixels of the level that the region touches.

@@ -282,9 +282,9 @@ fn reseal(stream: &mut [u8], length: usize) {
 fn forged_headers_are_refused() {
     let image = picture(8, 8, 1, 8, false);
     let stream = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap().encode(&image).unwrap();
-    // Height and width, and those of tiles, follow signature, version, length, flags, colour, bits and components.
+    // Height and width, and those of tiles, follow signature, version, kind, length, flags, colour, bits and components.
     let mut large = stream.clone();
-    large[18..34].copy_from_slice(&[0, 0, 0, 1].repeat(4));
+    large[20..36].copy_from_slice(&[0, 0, 0, 1].repeat(4));
     assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));
     let length = Decoder::new(&stream).unwrap().header_length();
     reseal(&mut large, length);
@@ -294,14 +294,16 @@ fn forged_headers_are_refused() {
         Err(CodecError::TooLarge { samples: 64, .. })
     ));
     let mut newer = stream.clone();
-    newer[8] = 5;
-    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 5, known: 4 })));
+    newer[8] = 6;
+    assert_eq!(decode(&newer), Err(CodecError::Version { version: 6, known: 5 }));
+    newer[8..10].copy_from_slice(&[5, 1]);
+    assert_eq!(decode(&newer), Err(CodecError::NotAPicture));
     // Fast planes follow the wavelet's name and its checksum.
     let fast = Codec::builder(&wavelet("legall53")).levels(1).fast(3).build().unwrap().encode(&image).unwrap();
     for planes in [0, 33] {
         let mut fast = fast.clone();
-        assert_eq!(fast[51], 3);
-        fast[51] = planes;
+        assert_eq!(fast[53], 3);
+        fast[53] = planes;
         reseal(&mut fast, length + 1);
         let why = format!("it has {planes} fast planes, and 1 to 32 are allowed");
         assert_eq!(decode(&fast), Err(CodecError::Header { why }));
@@ -309,7 +311,7 @@ fn forged_headers_are_refused() {
     // The axis of a single component is flag 64.
     let three = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap();
     let mut three = three.encode(&picture(8, 8, 3, 8, false)).unwrap();
-    three[13] |= 64;
+    three[14] |= 64;
     reseal(&mut three, length);
     let why = "the flag of a single component with 3 components".into();
     assert_eq!(decode(&three), Err(CodecError::Header { why }));

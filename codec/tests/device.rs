@@ -155,7 +155,7 @@ fn quantised_streams_match_the_processor() {
 #[test]
 fn unsupported_blocks_fall_back_to_the_processor() {
     let mut wild = picture(16, 16, 1, 16, false);
-    wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });
+    wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { i as i32 } else { 65535 });
     is_the_same_on(&Device::Interpreter, &wavelet("legall53").levels(2).block(8, 8), &[wild]);
 }
 

@@ -53,7 +53,8 @@ fn layers_improve_the_picture() {
             let cut = Decoder::new(&layered[..end]).unwrap().decode(0).unwrap();
             assert_eq!((cut.image, cut.complete), (picture.image, layer + 1 == layers));
         }
-        assert_eq!(end, layered.len());
+        let index = end;
+        assert!((40..200).contains(&(layered.len() - index)), "{} bytes of the index", layered.len() - index);
         let whole = decode(&layered).unwrap();
         assert!(whole == decode(&alone).unwrap() || alone.len() != layered.len() && last > 30.0);
         assert!(matches!(decoder.clone().layers(0), Err(CodecError::NoSuchLayer { asked: 0, .. })));
@@ -159,7 +160,8 @@ fn regions_ignore_other_data() {
     let image = picture(256, 300, 1, 8, false);
     let mut stream = stream(named("legall53").tile(64, 64).levels(2), &image);
     let region = Region { y: 70, x: 130, height: 20, width: 40 };
-    let end = stream.len() - 10;
+    let packets = Decoder::new(&stream).unwrap().packets().unwrap();
+    let end = packets.iter().map(|packet| packet.bytes).sum::<usize>();
     stream[end] ^= 1;
     assert!(matches!(decode(&stream), Err(CodecError::Checksum { .. })));
     let decoder = Decoder::new(&stream).unwrap().at_most(64 * 64).region(region).unwrap();

@@ -23,18 +23,26 @@ pub fn checksum(part: &[u8], seed: u64) -> u32 {
     xxh3_64_with_seed(&hashes.collect::<Vec<u8>>(), seed) as u32
 }
 
-/// Parts of a stream with checksums: the beginning, the end, and the seed of each.
+/// Parts of a stream with checksums: the beginning, the end, and the seed of each. The last one is the index of
+/// packets.
 pub fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
     let head = Decoder::new(stream).unwrap().header_length();
     let mut parts = vec![(0, head - 4, None)];
-    let (mut at, mut seed) = (head, xxh3_64(&stream[..head - 4]));
-    while at < stream.len() {
+    let first = xxh3_64(&stream[..head - 4]);
+    let (mut at, mut seed) = (head, first);
+    let foot = stream.len() - 16;
+    let (numbers, signature) = (u32::from_le_bytes(*stream[foot..].first_chunk().unwrap()), &stream[foot + 8..]);
+    let last = if signature == b"\x89LPI\r\n\x1a\n" { foot - numbers as usize } else { stream.len() };
+    while at < last {
         let end = at + 4 + u32::from_le_bytes(*stream[at..].first_chunk().unwrap()) as usize;
         let fits = |from: usize, to: usize| checksum(&stream[from..to], seed).to_le_bytes();
         let index = (at + 4..end).find(|&to| stream[to..].starts_with(&fits(at, to))).expect("an index");
         assert_eq!(stream[end - 4..end], fits(index + 4, end - 4));
         parts.extend([(at, index, Some(seed)), (index + 4, end - 4, Some(seed))]);
         (at, seed) = (end, seed.wrapping_add(1));
+    }
+    if last < stream.len() {
+        parts.push((last, foot + 4, Some(first)));
     }
     parts
 }
@@ -72,6 +80,7 @@ fn broken_streams_never_panic() {
             }
             if round % 4 > 0 {
                 let sum = match seed {
+                    Some(seed) if to == stream.len() - 12 => xxh3_64_with_seed(&broken[from..to], seed) as u32,
                     Some(seed) => checksum(&broken[from..to], seed),
                     None => xxh3_64(&broken[from..to]) as u32,
                 };
@@ -86,6 +95,10 @@ fn broken_streams_never_panic() {
             let decoded = Decoder::new(&broken).and_then(|decoder| {
                 let _ = decoder.packets();
                 let _ = decoder.clone().layers(1)?.region(Region { y: 3, x: 60, height: 9, width: 5 })?.decode(1);
+                let _ = decoder.metadata();
+                let source = &broken[..];
+                let opened = Decoder::open(&source)?.at_most(1 << 16).decode(0);
+                assert_eq!(opened, decoder.clone().at_most(1 << 16).decode(0));
                 // Decodes what a header promises if it is small.
                 decoder.at_most(1 << 16).decode(0)
             });
@@ -146,7 +159,9 @@ fn work_is_bounded() {
     let pair = "odd -= (even[0] + even[1]) >> 1; even += (odd[-1] + odd[0] + 2) >> 2;";
     let long = lifting::compile(&format!("wavelet long {{ domain integer; {} }}", pair.repeat(512))).unwrap().remove(0);
     let (height, width) = (2048, 2048);
-    let image = Image { height, width, components: 1, bits: 8, signed: false, samples: vec![7; height * width] };
+    let mut image = Image { height, width, components: 1, bits: 8, signed: false, samples: vec![7; height * width] };
+    image.samples[5] = 200;
+    image.samples[9] = 90;
     let stream = Codec::builder(&catalogue::find("legall53").unwrap()).build().unwrap().encode(&image).unwrap();
     let header = Decoder::new(&stream).unwrap().header().clone();
     let mut lie = Header { scheme: long, ..header }.write().unwrap();

@@ -6,5 +6,6 @@ mod device;
 mod fields;
 mod kernel;
 mod scalable;
+mod sources;
 mod streams;
 mod vectors;

@@ -8,12 +8,14 @@ use lifting_codec::tables::Tables;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(decoder) = Decoder::new(bytes) {
-        let _ = decoder.packets();
+        let _ = (decoder.packets(), decoder.metadata());
         let Header { height, width, .. } = *decoder.header();
         let region = Region { y: height / 2, x: width / 3, height: height.div_ceil(4), width: width.div_ceil(5) };
         let _ = decoder.clone().region(region).and_then(|decoder| decoder.layers(1)?.decode(1));
         for level in 0..=decoder.header().levels {
-            let _ = decoder.decode(level);
+            let decoded = decoder.decode(level);
+            // Random access reads the same picture.
+            assert_eq!(Decoder::open(&bytes).and_then(|decoder| decoder.decode(level)), decoded);
         }
     }
     // A single block: its shape, its mode, and its words.

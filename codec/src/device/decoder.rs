@@ -76,6 +76,8 @@ pub struct DeviceDecoder {
     quantisers: [usize; 2],
     /// Number of tables.
     tables: usize,
+    /// Offset of the first packet.
+    start: usize,
     expected: Array,
     shapes: Array,
     parsed: Array,
@@ -100,6 +102,9 @@ impl DeviceDecoder {
     ) -> Result<DeviceDecoder, CodecError> {
         if header.layers > 1 {
             return Err(CodecError::NotOnDevice { what: "more than one quality layer" });
+        }
+        if header.values.is_some() || header.tiles_first {
+            return Err(CodecError::NotOnDevice { what: "ranks of samples, and packets by tiles" });
         }
         let shape = [header.height, header.width];
         match header.scheme.domain() {
@@ -152,7 +157,8 @@ impl DeviceDecoder {
         let quantisers = header.quantisers.as_ref().map_or(0, Vec::len);
         let first = expected.len() - CHECKSUM - of_tables - 3 * quantisers;
 
-        let capacity = capacity.max(expected.len());
+        let start = expected.len() + header.sections;
+        let capacity = capacity.max(start);
         check_numbers(&[pictures.checked_mul(capacity)])?;
         let layout = Layout {
             format,
@@ -179,6 +185,7 @@ impl DeviceDecoder {
             dequantisation,
             quantisers: [first, first + 3 * quantisers],
             tables: tables.count(),
+            start,
             expected: kernels.upload(&expected)?,
             shapes: kernels.upload(&shapes)?,
             parsed: ints(parse::PARSED * pictures * blocks)?,
@@ -209,11 +216,13 @@ impl DeviceDecoder {
         (&mut self.resident.streams, self.resident.capacity, &mut self.resident.lengths)
     }
 
-    /// Uploads a stream to its place.
+    /// Uploads a stream to its place, without its index of packets. Streams in [`DeviceDecoder::memory`] must have none
+    /// to be decoded on the device.
     ///
     /// # Errors
     /// If the stream exceeds the capacity, there is no such place, or the device reports an error.
     pub fn upload(&mut self, place: usize, stream: &[u8]) -> Result<(), CodecError> {
+        let stream = Decoder::without_index(stream);
         let Resident { kernels, streams, lengths, pictures, capacity, .. } = &mut self.resident;
         if place >= *pictures {
             return Err(CodecError::NoSuchPlace { place, pictures: *pictures });
@@ -252,7 +261,7 @@ impl DeviceDecoder {
             &mut on.parts,
             &mut *of_packets,
         ];
-        let numbers = [header, blocks, packets, self.tables, capacity, pictures * packets];
+        let numbers = [self.start, blocks, packets, self.tables, capacity, pictures * packets];
         launch(&on.kernels, PARSE, arrays, numbers)?;
         let arrays = [
             &mut self.parsed,

@@ -8,6 +8,7 @@ use crate::bands::Band;
 use crate::block::kernel::{MOST_PLANES, chooser, costs, encoder};
 use crate::block::raw_words;
 use crate::codec::Codec;
+use crate::decode::Decoder;
 use crate::error::CodecError;
 use crate::format::Format;
 use crate::header::CHECKSUM;
@@ -177,7 +178,7 @@ impl DeviceEncoder {
             pictures,
             groups: &groups,
             header: header.len(),
-            capacity: header.len() + groups.len() * packets::FRAME + blocks * ENTRY + 2 * room,
+            capacity: header.len() + codec.sections.len() + groups.len() * packets::FRAME + blocks * ENTRY + 2 * room,
             each: plan.coefficient_len(),
             quantised: steps.is_some(),
             tables,
@@ -210,7 +211,12 @@ impl DeviceEncoder {
             headers: kernels.upload(&header.repeat(pictures))?,
             resident: {
                 let transform = planes(kernels.transform(plan)?);
-                layout.resident::<T>(kernels, transform)?
+                let mut resident = layout.resident::<T>(kernels, transform)?;
+                let Resident { kernels, streams, header, capacity, .. } = &mut resident;
+                for place in 0..if codec.sections.is_empty() { 0 } else { pictures } {
+                    kernels.write(streams, place * *capacity + *header, &codec.sections)?;
+                }
+                resident
             },
         })
     }
@@ -327,6 +333,8 @@ impl DeviceEncoder {
     /// Launches the stages from words to streams.
     fn pack(&mut self) -> Result<(), CodecError> {
         let Resident { pictures, blocks, packets, header, capacity, stride, .. } = self.resident;
+        // Packets begin after the metadata.
+        let start = header + self.codec.sections.len();
         let on = &mut self.resident;
         let arrays = [&mut self.headers, &mut on.secret, &mut on.streams, &mut on.seeds];
         launch(&on.kernels, HEADER, arrays, [header, capacity, pictures])?;
@@ -340,7 +348,7 @@ impl DeviceEncoder {
             &mut on.parts,
             &mut on.lengths,
         ];
-        launch(&on.kernels, PARTS, arrays, [header, blocks, packets, capacity, pictures * packets])?;
+        launch(&on.kernels, PARTS, arrays, [start, blocks, packets, capacity, pictures * packets])?;
         let arrays = [
             on.indices.as_mut().unwrap_or(&mut on.coefficients),
             &mut self.tasks,
@@ -353,7 +361,7 @@ impl DeviceEncoder {
             &mut on.packet_of,
             &mut on.streams,
         ];
-        launch(&on.kernels, WRITE, arrays, [header, blocks, capacity, stride, pictures * blocks])?;
+        launch(&on.kernels, WRITE, arrays, [start, blocks, capacity, stride, pictures * blocks])?;
         on.hash(HASH)?;
         let arrays = [&mut on.hashes, &mut on.parts, &mut on.secret, &mut on.seeds, &mut on.streams];
         let numbers = [2 * packets, slots(capacity, packets), capacity, 2 * pictures * packets];
@@ -391,7 +399,8 @@ impl DeviceEncoder {
         Ok(lengths.iter().zip(left).map(|(&length, left)| if left == 0 { length as usize } else { 0 }).collect())
     }
 
-    /// Waits, and downloads the streams. Pictures left to the processor are encoded there.
+    /// Waits, and downloads the streams, to which it adds an index of packets where the processor does. Pictures left
+    /// to the processor are encoded there.
     ///
     /// # Errors
     /// If a launched operation has failed.
@@ -400,7 +409,7 @@ impl DeviceEncoder {
             0 => self.codec.on_processor().encode(&self.resident.get(place)?),
             length => {
                 let at = place * self.resident.capacity;
-                Ok(self.resident.kernels.download(&self.resident.streams, at..at + length)?)
+                Decoder::indexed(self.resident.kernels.download(&self.resident.streams, at..at + length)?)
             }
         };
         self.lengths()?.into_iter().enumerate().map(stream).collect()
