@@ -1,6 +1,7 @@
 //! Tests of the command line as one program: `cargo test -p liftc --test suite transform`. `hostile_media.rs` is
 //! separate, because it counts the allocations of its process.
 
+mod archive;
 mod bench;
 mod codec;
 mod common;

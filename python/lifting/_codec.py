@@ -1,5 +1,6 @@
 """Image codec and JPEG 2000: `encode`, `decode` and `transcode`."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -36,6 +37,7 @@ def encode(
     tile: tuple[int, int] | None = None,
     format: Literal['lpc', 'htj2k', 'jph', 'j2k', 'jp2'] = "lpc",
     max_error: float | str | None = None,
+    metadata: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """Compresses a picture of integers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
     components)``, to a stream (bytes).
@@ -75,6 +77,9 @@ def encode(
         Bound of the absolute error of every sample of an array of floats or integers with one to three axes: a number,
         or a share of the array's range such as ``"0.1%"``. NaN, infinities and -0 come back bit for bit. Arrays of
         floats and of wider integers without a target come back exactly. No other option applies to these arrays.
+    metadata : mapping, optional
+        Blocks that the stream carries, by name: ``"icc"``, ``"exif"``, ``"xmp"``, and ``"tiff"`` (tags as
+        docs/format.md defines them). `metadata` returns them. Only for the format ``"lpc"`` of pictures.
 
     Returns
     -------
@@ -94,11 +99,12 @@ def encode(
     (True, True, (25, 30))
     """
     image = _whole_numbers(image)
+    metadata = {str(name): bytes(block) for name, block in (metadata or {}).items()}
     is_lossy = not (psnr is None and bpp is None and quality is None)
     is_field = image.dtype.kind == "f" or image.dtype.itemsize > 2 or image.ndim == 1
     if max_error is not None or is_field and image.dtype.kind in "iuf" and not is_lossy and bits is None:
         usual = (levels, bits, passes, fast, colour, layers, tile) == (None, None, 2, 0, True, 1, None)
-        if is_lossy or wavelet is not None or format != "lpc" or not usual:
+        if is_lossy or wavelet is not None or format != "lpc" or metadata or not usual:
             raise LiftingError(
                 f"an array of {image.ndim} axes and samples {image.dtype}, or with max_error, takes no option but "
                 "max_error: leave out the others"
@@ -126,6 +132,8 @@ def encode(
     samples = np.array(image.reshape(*image.shape[:2], -1), np.int32, order="C")
     signed = image.dtype.kind == "i"
     tile = None if tile is None else (int(tile[0]), int(tile[1]))
+    if metadata and format != "lpc":
+        raise LiftingError(f"format={format!r} takes no metadata: use 'lpc'")
     if format in _JPEG2000:
         usual = "cdf97" if targets else "legall53"
         if not (wavelet is None or wavelet == usual) or passes != 2 or fast != 0:
@@ -140,14 +148,15 @@ def encode(
     if bpp is not None and wavelet is None and psnr is None and quality is None:
         # No lossy stream is better than a lossless one that the rate has room for.
         exact = encode(
-            image, levels=levels, bits=bits, passes=passes, fast=fast, colour=colour, layers=layers, tile=tile
+            image, levels=levels, bits=bits, passes=passes, fast=fast, colour=colour, layers=layers, tile=tile,
+            metadata=metadata,
         )
         if 8 * len(exact) <= bpp * image.shape[0] * image.shape[1]:
             return exact
     wavelet = as_wavelet(wavelet or ("cdf97" if targets else "legall53"))
     return _lifting.encode(
         wavelet._scheme, samples, bits, signed, levels, target, float(value), int(passes), int(fast), bool(colour),
-        int(layers), tile, image.ndim == 3,
+        int(layers), tile, image.ndim == 3, metadata,
     )
 
 
@@ -243,6 +252,27 @@ def decode(
     kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2 if bits <= 16 else 4}")
     image = np.frombuffer(samples, np.int32).reshape(shape).astype(kind)
     return image[..., 0] if shape[2] == 1 and not (component_axis or components) else image
+
+
+def metadata(stream: bytes | bytearray | memoryview) -> dict[str, bytes]:
+    """The metadata of a picture's stream of `encode` in the format ``"lpc"``: blocks by name.
+
+    Parameters
+    ----------
+    stream : bytes
+        Stream of `encode`, or of ``liftc encode``.
+
+    Returns
+    -------
+    dict
+        Those of ``"icc"``, ``"exif"``, ``"xmp"`` and ``"tiff"`` that the stream has.
+
+    Examples
+    --------
+    >>> metadata(encode(np.zeros((64, 64), "uint8"), metadata={"xmp": b"<x/>"}))
+    {'xmp': b'<x/>'}
+    """
+    return _lifting.metadata(bytes(stream))
 
 
 def transcode(stream: bytes | bytearray | memoryview, format: Literal['htj2k', 'jph', 'j2k', 'jp2'] = "jph") -> bytes:

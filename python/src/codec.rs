@@ -5,11 +5,12 @@ use crate::array::Array;
 use crate::scheme::Scheme;
 use lifting_codec::block::Passes;
 use lifting_codec::field::{FieldCodec, FieldDecoder, Samples, Tolerance, is_field};
-use lifting_codec::{Codec, CodecError, Decoder, Image, Region, Target};
+use lifting_codec::{Codec, CodecError, Decoder, Image, Metadata, Region, Target};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
 
 fn codec_error(error: CodecError) -> PyErr {
     match error {
@@ -35,7 +36,8 @@ pub fn bytes_of<'py>(py: Python<'py>, samples: &[i32]) -> PyResult<Bound<'py, Py
 }
 
 /// The stream of an image: an int32 array of shape (height, width, components). `target` is `lossless`, `psnr`, `bpp`
-/// or `quality`, and `value` its value; `tile` is (rows, columns).
+/// or `quality`, and `value` its value; `tile` is (rows, columns). `metadata` has blocks by name: `icc`, `exif`, `xmp`
+/// and `tiff`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the Python wrapper passes them all")]
 pub fn encode<'py>(
@@ -53,7 +55,18 @@ pub fn encode<'py>(
     layers: u32,
     tile: Option<(usize, usize)>,
     component_axis: bool,
+    metadata: BTreeMap<String, Vec<u8>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let mut blocks = Metadata::default();
+    for (name, block) in metadata {
+        match blocks_of(&mut blocks).into_iter().find(|(known, _)| *known == name) {
+            Some((_, to)) => *to = Some(block),
+            None => {
+                let text = format!("unknown metadata `{name}`: use icc, exif, xmp or tiff");
+                return Err(LiftingError::new_err(text));
+            }
+        }
+    }
     let mut array = Array::<i32>::write(samples, "the image")?;
     let [height, width, components] = image_shape(&array)?;
     let target = match target {
@@ -78,8 +91,23 @@ pub fn encode<'py>(
     let builder = Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).fast(fast);
     let builder = builder.colour(colour).layers(layers);
     let builder = tile.into_iter().fold(builder, |builder, (height, width)| builder.tile(height, width));
-    let stream = py.detach(|| builder.build()?.component_axis(component_axis).encode(&image)).map_err(codec_error)?;
+    let encoded = || builder.build()?.component_axis(component_axis).metadata(&blocks)?.encode(&image);
+    let stream = py.detach(encoded).map_err(codec_error)?;
     Ok(PyBytes::new(py, &stream))
+}
+
+/// Blocks of metadata with their names.
+fn blocks_of(metadata: &mut Metadata) -> [(&'static str, &mut Option<Vec<u8>>); 4] {
+    let Metadata { icc, exif, xmp, tiff } = metadata;
+    [("icc", icc), ("exif", exif), ("xmp", xmp), ("tiff", tiff)]
+}
+
+/// The metadata of an image's stream.
+#[pyfunction]
+pub fn metadata<'py>(py: Python<'py>, stream: &[u8]) -> PyResult<BTreeMap<&'static str, Bound<'py, PyBytes>>> {
+    let mut metadata = Decoder::new(stream).and_then(|decoder| decoder.metadata()).map_err(codec_error)?;
+    let present = blocks_of(&mut metadata).into_iter().filter_map(|(name, block)| Some((name, block.take()?)));
+    Ok(present.map(|(name, block)| (name, PyBytes::new(py, &block))).collect())
 }
 
 /// Decoded image: samples as bytes of int32, shape, bits, whether samples are signed, whether the stream was complete,

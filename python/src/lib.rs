@@ -77,6 +77,7 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clear_scratch, module)?)?;
     module.add_function(wrap_pyfunction!(codec::encode, module)?)?;
     module.add_function(wrap_pyfunction!(codec::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(codec::metadata, module)?)?;
     module.add_function(wrap_pyfunction!(codec::encode_field, module)?)?;
     module.add_function(wrap_pyfunction!(codec::decode_field, module)?)?;
     module.add_function(wrap_pyfunction!(jpeg2000::encode_jpeg2000, module)?)?;

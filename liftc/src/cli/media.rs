@@ -3,6 +3,7 @@
 use super::bench::{DeviceArg, coding_device, device};
 use super::values::{Lengths, any_shape, boundary_values, format_values, sample_values, sides};
 use crate::failure::{Outcome, usage};
+use crate::media::Loss;
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_codec::Region;
@@ -110,6 +111,9 @@ pub struct EncodeArgs {
     /// Lossless (default): every sample is restored exactly
     #[arg(long, conflicts_with_all = ["psnr", "bpp", "quality"])]
     pub lossless: bool,
+    /// Accept that lossless coding leaves these behind; with --lossless, metadata too must be kept or named here
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub drop: Vec<Loss>,
     /// Minimum peak signal-to-noise ratio in decibels: 40 is good, and at 50 errors are hardly visible
     #[arg(long, value_name = "DB", allow_negative_numbers = true, conflicts_with_all = ["bpp", "quality"])]
     pub psnr: Option<f64>,
@@ -159,6 +163,10 @@ pub struct EncodeArgs {
     /// Codeblock size, each side 4, 8, 16, 32 or 64
     #[arg(long, value_name = "HxW", default_value = "64x64", value_parser = codeblock)]
     pub block: [usize; 2],
+    /// Most memory to use, as in 512M: pictures that need more are read and coded by rows of tiles; of netpbm, .npy and
+    /// TIFF files
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     /// Name of the array in a .npz
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
@@ -182,6 +190,20 @@ pub struct EncodeArgs {
 fn codeblock(text: &str) -> Result<[usize; 2], String> {
     let sides = sides(text, |n| [4, 8, 16, 32, 64].contains(n));
     sides.ok_or_else(|| "write height and width as 64x64, each 4, 8, 16, 32 or 64".into())
+}
+
+/// Bytes, with K, M or G for powers of 1024.
+fn memory(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..].to_ascii_uppercase()[..] {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        _ => 64,
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1u64.checked_shl(unit)?)).filter(|&n| n > 0);
+    bytes.ok_or_else(|| "write bytes as 512M or 2G".into())
 }
 
 fn tile(text: &str) -> Result<[usize; 2], String> {
@@ -234,8 +256,8 @@ impl DecodeArgs {
 /// Arguments of `decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArgs {
-    /// Streams; `-` is the standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Streams; `-` is the standard input, and http://… a file on a server, of which only the parts needed are read
+    #[arg(required = true, value_name = "FILE|URL")]
     pub inputs: Vec<PathBuf>,
     /// Output file, or directory for several inputs; `-` is the standard output
     #[arg(short, long, value_name = "FILE|DIR")]
@@ -254,6 +276,10 @@ pub struct DecodeArgs {
     /// Output format, if the name does not determine it [default: png]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
+    /// Most memory to use, as in 512M: pictures that need more are decoded and written by rows of tiles; to netpbm and
+    /// .npy files
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     /// Decode what a stream holds that ends early, such as a preview; else it is an error, with exit code 3
     #[arg(long)]
     pub salvage: bool,

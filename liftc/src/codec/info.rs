@@ -17,7 +17,8 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     let decoder = Decoder::new(stream).map_err(input)?;
     let packets = decoder.packets().map_err(input)?;
     let header = decoder.header();
-    let Header { height, width, components, bits, signed, colour, levels, layers, tile, block, order, .. } = header;
+    let Header { height, width, components, colour, levels, layers, tile, block, order, .. } = header;
+    let lifting_codec::Format { bits, signed, .. } = header.format();
     let pixels = *height as f64 * *width as f64;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -27,10 +28,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     let s = if *components == 1 { "" } else { "s" };
     line(
         "picture",
-        format!(
-            "{height} × {width}, {components} component{s} of {bits} bits{}",
-            if *signed { ", signed" } else { "" }
-        ),
+        format!("{height} × {width}, {components} component{s} of {bits} bits{}", if signed { ", signed" } else { "" }),
     );
     let transform = match colour {
         Colour::None => "none",
@@ -50,6 +48,9 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     };
     let fast = if fast > 0 { format!(", {fast} fast planes") } else { String::new() };
     line("codeblocks", format!("{} × {}, {passes} passes{fast}", block[0], block[1]));
+    if let Some(values) = &header.values {
+        line("values", format!("{}, coded by their ranks", values.list.len()));
+    }
     if let Some(tables) = &header.tables {
         line("tables", format!("{}, fitted to the picture", tables.count()));
     }
@@ -64,6 +65,13 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
         },
     );
     let bits_per_pixel = |bytes: usize| 8.0 * bytes as f64 / pixels;
+    if header.tiles_first {
+        line("order", "by rows of tiles".into());
+    }
+    if header.sections > 0 {
+        let names = decoder.metadata().map(|metadata| metadata.names().join(", "));
+        line("metadata", format!("{}: {} bytes", names.unwrap_or_else(|e| e.to_string()), header.sections));
+    }
     line(
         "size",
         format!(
@@ -100,8 +108,8 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
             format!("up to {bytes} bytes, {:.3} bits a pixel", bits_per_pixel(bytes)),
         );
     }
-    let of = *layers as usize * (levels + 1) as usize * header.tiles().iter().product::<usize>();
-    if packets.len() < of {
+    let of = header.packets();
+    if (packets.len() as u128) < of {
         line("cut", format!("{} of {of} packets are complete", packets.len()));
     }
     Ok(text)

@@ -4,7 +4,6 @@ use super::decode::ENDS_EARLY;
 use super::read;
 use crate::cli::{DecodeArgs, DeviceArg, EncodeArgs, StreamFormat};
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::media::image::GPS_POSITION;
 use crate::media::metadata::Metadata;
 use crate::media::{Array, Colour, Data};
 use crate::output::{input_name, output_name, write_file};
@@ -78,7 +77,7 @@ impl Request {
         if !self.is_file {
             return Metadata::default();
         }
-        let mut metadata = std::mem::take(&mut array.metadata);
+        let mut metadata = Metadata { tiff: None, ..std::mem::take(&mut array.metadata) };
         let space: &[u8] = match array.origin.colour() {
             Some(Colour::Grey | Colour::GreyAlpha) => b"GRAY",
             Some(Colour::Rgb | Colour::Rgba) if !plain => b"RGB ",
@@ -86,8 +85,7 @@ impl Request {
         };
         // Bytes 16 to 19 of a profile name the colours that it describes (ICC.1, 7.2).
         metadata.icc = metadata.icc.filter(|profile| profile.get(16..20) == Some(space));
-        let has_position = metadata.exif.is_some();
-        array.ignored.retain(|name| !(metadata.names().contains(name) || has_position && *name == GPS_POSITION));
+        super::encode::keep(array, &metadata);
         metadata
     }
 
@@ -146,7 +144,7 @@ fn metadata_of(boxes: &Boxes) -> Metadata {
         ColourSpace::Icc(profile) => Some(profile.clone()),
         _ => None,
     };
-    Metadata { icc, exif: block(EXIF), xmp: block(XMP) }
+    Metadata { icc, exif: block(EXIF), xmp: block(XMP), tiff: None }
 }
 
 fn is_file(format: StreamFormat) -> bool {

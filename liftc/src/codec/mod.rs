@@ -3,6 +3,7 @@
 mod decode;
 mod encode;
 mod field;
+mod http;
 mod info;
 mod jpeg2000;
 

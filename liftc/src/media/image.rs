@@ -1,7 +1,7 @@
 //! Picture files: reads PNG, JPEG, TIFF and netpbm; writes PNG, TIFF and netpbm. Channels are the last axis.
 
 use super::metadata::Metadata;
-use super::{Array, Colour, Data, Element, Origin, Remarks, jpeg, pnm, shape_text, tiff};
+use super::{Array, Colour, Data, Element, Loss, Origin, Remarks, jpeg, pnm, shape_text, tiff};
 use crate::failure::{Failure, Outcome, input, usage};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
@@ -123,7 +123,7 @@ pub fn read_salvaging<R: BufRead + Seek>(mut reader: R, salvage: bool) -> Outcom
         if !salvage {
             return Err(input(format!("the JPEG is damaged: {damage}")).help(SALVAGE));
         }
-        remarks.lost(format!("the JPEG is damaged ({damage}), and parts of it may be wrong"));
+        remarks.lost(Loss::Damage, format!("the JPEG is damaged ({damage}), and parts of it may be wrong"));
     }
     let picture = decode(&whole, format, most, &mut remarks).map_err(|e| match e {
         ImageError::Limits(_) => too_large(bytes, most),
@@ -228,6 +228,7 @@ fn decode(file: &[u8], format: ImageFormat, most: u64, remarks: &mut Remarks) ->
         icc: decoder.icc_profile().ok().flatten(),
         exif: decoder.exif_metadata().ok().flatten(),
         xmp: decoder.xmp_metadata().ok().flatten(),
+        tiff: None,
     };
     if remarks.metadata.icc.is_some() {
         remarks.ignored(ICC);
@@ -256,7 +257,7 @@ fn png_remarks(file: &[u8]) -> (Remarks, Option<u16>) {
             b"PLTE" if palette => remarks.note("colours of its palette are read as RGB"),
             b"tRNS" if palette => remarks.note("transparent colours of its palette become an alpha channel"),
             b"tRNS" => remarks.note("its transparent colour becomes an alpha channel"),
-            b"acTL" => remarks.lost("only the first picture of its animation is read"),
+            b"acTL" => remarks.lost(Loss::Pages, "only the first picture of its animation is read"),
             b"eXIf" => exif(data, &mut remarks),
             b"gAMA" => remarks.ignored("gamma"),
             b"cHRM" => remarks.ignored("primary colours"),
@@ -306,7 +307,7 @@ fn jpeg_remarks(file: &[u8]) -> Remarks {
         match code {
             // Start of a frame: precision, height, width, components.
             0xc0..=0xcf if ![0xc4, 0xc8, 0xcc].contains(code) && after.get(7) == Some(&4) => {
-                remarks.lost("CMYK is read as RGB, without its profile");
+                remarks.lost(Loss::Cmyk, "CMYK is read as RGB, without its profile");
             }
             // JFIF: a name, two bytes of version, and a unit other than 0.
             0xe0 if data.starts_with(b"JFIF\0") && data.get(7).is_some_and(|unit| *unit > 0) => {
@@ -335,6 +336,19 @@ pub enum Format {
     Pnm(pnm::Kind),
     /// `.pnm`: grey or colour, depending on the picture.
     AnyPnm,
+}
+
+impl Format {
+    /// Names of the metadata that files of this format do not keep.
+    pub fn left(self, metadata: &Metadata) -> Vec<&'static str> {
+        let Metadata { icc, exif, xmp, tiff } = metadata.clone();
+        let left = match self {
+            Format::Png => Metadata { tiff, ..Metadata::default() },
+            Format::Tiff => Metadata { exif, ..Metadata::default() },
+            Format::Pnm(_) | Format::AnyPnm => Metadata { icc, exif, xmp, tiff },
+        };
+        left.names()
+    }
 }
 
 /// Picture format of a file name.
@@ -386,7 +400,7 @@ pub struct Picture {
     pub stack: bool,
     /// Whether colours are already multiplied by alpha.
     pub premultiplied: bool,
-    /// Metadata, which only PNG keeps.
+    /// Metadata, of which formats keep different parts: see [`Format::left`].
     pub metadata: Metadata,
 }
 
@@ -423,7 +437,7 @@ impl Picture {
         }
         match format {
             Format::Png => png(&shape, colour, data, maxval, metadata),
-            Format::Tiff => tiff::encode(&shape, colour, data, tiff::Kind { stack, premultiplied, maxval }),
+            Format::Tiff => tiff::encode(&shape, colour, data, tiff::Kind { stack, premultiplied, maxval }, &metadata),
             Format::Pnm(kind) => pnm::encode(kind, &shape, colour, data, maxval),
             Format::AnyPnm => {
                 let kind = if colour == Colour::Grey { pnm::Kind::Pgm } else { pnm::Kind::Ppm };
@@ -509,7 +523,7 @@ mod tests {
             let head = [0xff, 0xd8, 0xff, 0xee, 0, 4, 1, 2, 0xff, 0xff, 0xc2, 0, 20, 8, 0, 1, 0, 1];
             [&head[..], &[components, 1, 0x11, 0]].concat()
         };
-        let lost = |file: &[u8]| jpeg_remarks(file).lost;
+        let lost = |file: &[u8]| jpeg_remarks(file).lost.into_iter().map(|(_, text)| text).collect::<Vec<_>>();
         assert_eq!(lost(&jpeg(4)), ["CMYK is read as RGB, without its profile"]);
         assert_eq!(lost(&jpeg(3)), [""; 0]);
         assert_eq!(lost(&jpeg(4)[..15]), [""; 0]);

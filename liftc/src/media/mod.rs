@@ -6,6 +6,7 @@ pub mod metadata;
 pub mod npy;
 pub mod npz;
 pub mod pnm;
+pub mod rows;
 mod samples;
 pub mod tiff;
 
@@ -238,8 +239,25 @@ pub struct Array {
     pub ignored: Vec<&'static str>,
     /// The metadata that some formats keep.
     pub metadata: Metadata,
-    /// Samples of the file that are missing or changed, each as a clause. A lossless copy of it is impossible.
-    pub lost: Vec<String>,
+    /// Parts of the file that are missing or changed, each as a clause. A lossless copy of it is impossible.
+    pub lost: Vec<(Loss, String)>,
+}
+
+/// Kinds of loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Loss {
+    /// Kind of alpha: premultiplied colours are divided by it
+    Alpha,
+    /// Channels beyond the colours
+    Channels,
+    /// Inks of CMYK, which become red, green and blue
+    Cmyk,
+    /// Damaged parts
+    Damage,
+    /// Metadata
+    Metadata,
+    /// Pages and frames after the first
+    Pages,
 }
 
 impl Array {
@@ -252,7 +270,8 @@ impl Array {
     /// Losses, notes and ignored metadata as one text; empty if there are none.
     pub fn remarks(&self) -> String {
         let ignored = metadata::ignored(&self.ignored);
-        [&self.lost[..], &self.notes, ignored.as_slice()].concat().join("; ")
+        let lost = self.lost.iter().map(|(_, text)| text);
+        lost.chain(&self.notes).chain(&ignored).map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -260,7 +279,7 @@ impl Array {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Remarks {
     notes: Vec<String>,
-    lost: Vec<String>,
+    lost: Vec<(Loss, String)>,
     ignored: Vec<&'static str>,
     metadata: Metadata,
 }
@@ -278,8 +297,8 @@ impl Remarks {
     }
 
     /// Adds a loss, once.
-    pub fn lost(&mut self, text: impl Into<String>) {
-        add(&mut self.lost, text.into());
+    pub fn lost(&mut self, loss: Loss, text: impl Into<String>) {
+        add(&mut self.lost, (loss, text.into()));
     }
 
     /// Adds metadata that samples do not carry, once.

@@ -2,7 +2,7 @@
 //!
 //! Headers are untrusted: allocations never rely on them alone.
 
-use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, Samples, shape_text, with_elements};
+use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, Samples, rows, shape_text, with_elements};
 use crate::failure::{Failure, Outcome, input};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -49,6 +49,21 @@ pub fn open(file: File, bytes: u64) -> Outcome<Array> {
         }
     }
     read_data(&mut reader, header, count, true)
+}
+
+/// Array without its data, which follows in the reader, and whether that is big-endian; `None` if it is not one of
+/// pictures row by row.
+///
+/// # Errors
+/// If the header cannot be read, or the file is too short.
+pub fn about(reader: &mut dyn Read, bytes: u64) -> Outcome<Option<(Array, bool)>> {
+    let (header, start) = read_header(reader)?;
+    check_size(&header, start, Some(bytes))?;
+    let Header { element, big_endian, fortran_order, shape } = header;
+    if fortran_order || !rows::is_narrow(element) || !matches!(shape.len(), 2 | 3) {
+        return Ok(None);
+    }
+    Ok(Some((rows::about(shape, element, Origin::Array { element, member: None }), big_endian)))
 }
 
 /// Offset of the end of an array's data, in a file of `bytes` bytes.

@@ -5,7 +5,7 @@
 
 use super::image::pack;
 use super::npy::{Stop, read_elements};
-use super::{Array, Colour, Data, Element, Origin, room, shape_text};
+use super::{Array, Colour, Data, Element, Origin, room, rows, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use std::io::{self, BufRead, Read};
 
@@ -39,12 +39,11 @@ pub fn is(magic: &[u8]) -> bool {
     matches!(magic, [b'P', b'1'..=b'7', rest @ ..] if rest.first().is_none_or(blank))
 }
 
-/// Reads the first picture of a file of `bytes` bytes.
+/// Kind of the file, from P1 to P7, its header, and the bytes that its samples take at least.
 ///
 /// # Errors
-/// If it is malformed or cut short, or a sample exceeds the maxval.
-pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
-    let mut text = Text { reader, at: 0 };
+/// If it is malformed or cut short.
+fn read_header<R: BufRead>(text: &mut Text<R>, bytes: u64) -> Outcome<(u8, Header, u64)> {
     let kind = match [text.raw()?, text.raw()?] {
         [Some(b'P'), Some(kind @ b'1'..=b'7')] => kind - b'0',
         _ => return Err(malformed("it does not begin with P1 to P7")),
@@ -58,14 +57,12 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
     let Some(count) = count.filter(|&n| n <= isize::MAX as usize / 2) else {
         return Err(input(format!("a picture of {width} × {height} is more than any machine can hold")));
     };
-    let wide = maxval > 255;
-    let row = width.div_ceil(8);
     // In a text format, each number takes a digit, and a blank before the next one.
     let needed = match kind {
         1 => count,
         2 | 3 => 2 * count - 1,
-        4 => row * height,
-        _ => count << u32::from(wide),
+        4 => width.div_ceil(8) * height,
+        _ => count << u32::from(maxval > 255),
     } as u64;
     let there = bytes.saturating_sub(text.at);
     if there < needed {
@@ -74,7 +71,46 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
              bytes, and {there} follow the header"
         )));
     }
-    let element = if wide { Element::U16 } else { Element::U8 };
+    Ok((kind, header, needed))
+}
+
+/// Shape, type and origin of a picture.
+fn about_of(kind: u8, header: &Header) -> (Vec<usize>, Element, Origin) {
+    let Header { width, height, colour, maxval } = *header;
+    let element = if maxval > 255 { Element::U16 } else { Element::U8 };
+    let mut shape = vec![height, width];
+    if colour != Colour::Grey {
+        shape.push(colour.channels());
+    }
+    let format = match kind {
+        1 | 4 => "pbm",
+        7 => "pam",
+        _ => "pnm",
+    };
+    let (format, maxval) = (format.into(), Some(maxval));
+    (shape, element, Origin::Image { format, colour, element, maxval, stack: false, premultiplied: false })
+}
+
+/// First picture of a file without its samples, which follow in the reader; `None` if they are text or bits.
+///
+/// # Errors
+/// If the header is malformed, or the file cut short.
+pub fn about<R: BufRead>(reader: R, bytes: u64) -> Outcome<Option<Array>> {
+    let (kind, header, _) = read_header(&mut Text { reader, at: 0 }, bytes)?;
+    let (shape, element, origin) = about_of(kind, &header);
+    Ok((kind >= 5).then(|| rows::about(shape, element, origin)))
+}
+
+/// Reads the first picture of a file of `bytes` bytes.
+///
+/// # Errors
+/// If it is malformed or cut short, or a sample exceeds the maxval.
+pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
+    let mut text = Text { reader, at: 0 };
+    let (kind, header, needed) = read_header(&mut text, bytes)?;
+    let (shape, element, origin) = about_of(kind, &header);
+    let Header { width, height, maxval, .. } = header;
+    let (count, row, wide) = (shape.iter().product(), width.div_ceil(8), maxval > 255);
     let data = match kind {
         1 => Data::from(text.bits(count)?),
         2 | 3 => text.numbers(count, maxval, wide)?,
@@ -88,24 +124,7 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
             data
         }
     };
-    let mut shape = vec![height, width];
-    if colour != Colour::Grey {
-        shape.push(colour.channels());
-    }
     check_range(&data, &shape, maxval)?;
-    let format = match kind {
-        1 | 4 => "pbm",
-        7 => "pam",
-        _ => "pnm",
-    };
-    let origin = Origin::Image {
-        format: format.into(),
-        colour,
-        element,
-        maxval: Some(maxval),
-        stack: false,
-        premultiplied: false,
-    };
     let mut notes = Vec::new();
     if kind <= 3 {
         notes.push(format!("its samples are text (P{kind}), and come back as bytes (P{})", kind + 3));

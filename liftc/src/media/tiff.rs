@@ -2,13 +2,16 @@
 
 use super::image::{few_bits, pack, too_large, white_of_few, words};
 use super::metadata::Metadata;
-use super::{Array, Colour, Data, Origin, Remarks, jpeg, room, shape_text};
+use super::rows::{self, Rows};
+use super::{Array, Colour, Data, Element, Loss, Origin, Remarks, jpeg, room, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
-use ::tiff::encoder::{TiffEncoder, TiffKind};
-use ::tiff::tags::Tag;
+use ::tiff::encoder::{DirectoryEncoder, TiffEncoder, TiffKind, TiffValue};
+use ::tiff::tags::{ByteOrder, Tag, Type, ValueBuffer};
 use ::tiff::{ColorType, TiffError, TiffResult, TiffUnsupportedError};
-use std::io::{BufRead, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 
 /// Whether a file with these first bytes is a TIFF.
 pub fn is(magic: &[u8]) -> bool {
@@ -19,15 +22,18 @@ pub fn is(magic: &[u8]) -> bool {
 const STRIP: usize = 256 << 10;
 
 /// Tags whose contents are not read, and their names in notes.
-const METADATA: [(u16, &str); 12] = [
+const METADATA: [(u16, &str); 15] = [
     (34675, super::image::ICC),
     (34665, "EXIF"),
     (super::image::GPS, super::image::GPS_POSITION),
     (700, "XMP"),
     (33723, "IPTC"),
-    (34735, "GeoTIFF"),
+    (33550, "GeoTIFF"),
     (33922, "GeoTIFF"),
     (34264, "GeoTIFF"),
+    (34735, "GeoTIFF"),
+    (34736, "GeoTIFF"),
+    (34737, "GeoTIFF"),
     (42112, "GDAL metadata"),
     (42113, "nodata value"),
     (301, "gamma"),
@@ -94,13 +100,78 @@ pub fn read<R: BufRead + Seek>(reader: R, ask: Ask) -> Outcome<Array> {
         return Err(input("has no pages"));
     };
     if let Some(images) = said.and_then(|t| imagej_images(&t)).filter(|&n| n > pages as u64) {
-        remarks.lost(format!("it claims {images} images, but has {pages} pages: only these are read"));
+        remarks.lost(Loss::Pages, format!("it claims {images} images, but has {pages} pages: only these are read"));
     }
     let stack = pages > 1;
     let channels = (colour != Colour::Grey).then(|| colour.channels());
     let shape = stack.then_some(pages).into_iter().chain([height, width]).chain(channels).collect();
     let origin = Origin::Image { format: "tiff".into(), colour, element: data.element(), maxval, stack, premultiplied };
     Ok(remarks.about(Array::new(shape, data, origin)))
+}
+
+/// Opens a file whose first page is read by rows of strips or tiles; `None` if its samples are not integers of 8 or 16
+/// bits in order, or there are several pages.
+///
+/// # Errors
+/// If the page cannot be decoded.
+pub fn rows(reader: BufReader<File>, bytes: u64) -> Outcome<Option<Rows>> {
+    let failed = move |e: TiffError| undecodable(&e, bytes, u64::MAX);
+    let mut decoder = Decoder::new(reader).map_err(failed)?.with_limits(Limits::unlimited());
+    let (width, height) = decoder.dimensions().map_err(failed)?;
+    let kind = decoder.colortype().map_err(failed)?;
+    let number = |decoder: &mut Decoder<_>, tag| unsigned(decoder, tag).unwrap_or(1);
+    let is_plain = matches!(kind, ColorType::Gray(8 | 16) | ColorType::RGB(8 | 16) | ColorType::RGBA(8 | 16))
+        && number(&mut decoder, Tag::PlanarConfiguration) == 1
+        && number(&mut decoder, Tag::FillOrder) == 1
+        && [1, 2].contains(&number(&mut decoder, Tag::PhotometricInterpretation))
+        && number(&mut decoder, Tag::SamplesPerPixel) == u32::from(kind.num_samples())
+        && decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten().is_none_or(|kinds| kinds[..] == [2])
+        && number(&mut decoder, Tag::Compression) != JPEG
+        && !decoder.more_images();
+    let element = match (number(&mut decoder, Tag::SampleFormat), kind.bit_depth()) {
+        (1, 8) => Element::U8,
+        (1, 16) => Element::U16,
+        (2, 8) => Element::I8,
+        (2, 16) => Element::I16,
+        _ => return Ok(None),
+    };
+    if !is_plain {
+        return Ok(None);
+    }
+    let colour = colour_of(kind, true)?;
+    let channels = colour.channels();
+    let shape = [height as usize, width as usize].into_iter().chain((channels > 1).then_some(channels)).collect();
+    let format = "tiff".to_owned();
+    let origin = Origin::Image { format, colour, element, maxval: None, stack: false, premultiplied: false };
+    let mut remarks = Remarks::default();
+    metadata(&mut decoder, &mut remarks);
+    let (each, row) = (decoder.chunk_dimensions(), width as usize * channels);
+    let across = width.div_ceil(each.0);
+    let mut at = 0;
+    let next = move || {
+        let rows = each.1.min(height - at * each.1) as usize;
+        let mut samples: Vec<i32> = super::zeros(rows * row)?;
+        for column in 0..across {
+            let chunk: Vec<i32> = match decoder.read_chunk(at * across + column).map_err(failed)? {
+                DecodingResult::U8(v) => v.into_iter().map(i32::from).collect(),
+                DecodingResult::U16(v) => v.into_iter().map(i32::from).collect(),
+                DecodingResult::I8(v) => v.into_iter().map(i32::from).collect(),
+                DecodingResult::I16(v) => v.into_iter().map(i32::from).collect(),
+                _ => return Err(input("is a TIFF whose strips differ in type")),
+            };
+            let first = (column * each.0) as usize * channels;
+            let part = (each.0 as usize * channels).min(row - first);
+            if chunk.len() < part * rows {
+                return Err(input("is a TIFF with a strip or tile that is too short"));
+            }
+            for (y, part) in chunk.chunks_exact(part).enumerate().take(rows) {
+                samples[y * row + first..][..part.len()].copy_from_slice(part);
+            }
+        }
+        at += 1;
+        Ok(samples)
+    };
+    Ok(Some(Rows { about: remarks.about(rows::about(shape, element, origin)), next: Box::new(next) }))
 }
 
 /// Appends a page that matches the previous ones.
@@ -176,7 +247,7 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
     let alpha = alpha.and_then(|kinds| kinds.first().copied()).filter(|kind| matches!(kind, 1 | 2));
     let colour = colour_of(kind, alpha.is_some())?;
     if samples > u32::from(kind.num_samples()) {
-        remarks.lost("channels beyond its colours are ignored");
+        remarks.lost(Loss::Channels, "channels beyond its colours are ignored");
     }
     let layout = decoder.image_buffer_layout().map_err(failed)?;
     // Samples of less than a byte are unpacked.
@@ -224,7 +295,7 @@ fn read_page<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &mu
             Data::U16(v) => cmyk(&v, 65535, |x| x.into(), |x| x as u16).into(),
             _ => return Err(input("is a CMYK TIFF whose samples are not integers of 8 or 16 bits")),
         };
-        remarks.lost("CMYK is read as RGB, without its profile");
+        remarks.lost(Loss::Cmyk, "CMYK is read as RGB, without its profile");
     }
     let channels = colour.channels();
     if size[0] * size[1] * channels != data.len() {
@@ -258,8 +329,132 @@ fn metadata<R: BufRead + Seek>(decoder: &mut Decoder<R>, remarks: &mut Remarks) 
     }
     let mut block = |tag: Tag| decoder.get_tag_u8_vec(tag).ok();
     if remarks.metadata == Metadata::default() {
-        remarks.metadata = Metadata { icc: block(Tag::IccProfile), exif: None, xmp: block(Tag::Unknown(700)) };
+        let (icc, xmp) = (block(Tag::IccProfile), block(Tag::Unknown(700)));
+        remarks.metadata = Metadata { icc, exif: None, xmp, tiff: raw_tags(decoder) };
     }
+}
+
+/// Tags that are copied as they are, with their names in notes; XResolution to ResolutionUnit among them.
+fn copied() -> impl Iterator<Item = (u16, &'static str)> {
+    // Pointers to other directories mean nothing in another file; ICC and XMP have sections of their own.
+    let own = METADATA.into_iter().filter(|(tag, _)| ![34675, 34665, 700, super::image::GPS].contains(tag));
+    own.chain([282, 283, 296].map(|tag| (tag, "resolution")))
+}
+
+/// Most bytes of a copied tag.
+const MAX_TAG: u64 = 1 << 24;
+
+/// Bytes of a value of a type.
+fn bytes_of(kind: Type) -> usize {
+    match kind {
+        Type::BYTE | Type::SBYTE | Type::ASCII | Type::UNDEFINED => 1,
+        Type::SHORT | Type::SSHORT => 2,
+        Type::LONG | Type::SLONG | Type::FLOAT | Type::IFD => 4,
+        _ => 8,
+    }
+}
+
+/// Copied tags of a page, as `docs/format.md` defines them; `None` if there are none.
+fn raw_tags<R: BufRead + Seek>(decoder: &mut Decoder<R>) -> Option<Vec<u8>> {
+    let mut tags = Vec::new();
+    let mut value = ValueBuffer::empty(Type::BYTE);
+    for (number, _) in copied() {
+        let tag = Tag::from_u16_exhaustive(number);
+        let mut page = decoder.image_ifd();
+        let is_short = page.find_entry(tag).is_some_and(|entry| entry.count() <= MAX_TAG);
+        if !is_short || !matches!(page.find_tag_buf(tag, &mut value), Ok(Some(_))) {
+            continue;
+        }
+        value.set_byte_order(ByteOrder::LittleEndian);
+        tags.extend(number.to_le_bytes());
+        tags.extend(value.data_type().to_u16().to_le_bytes());
+        tags.extend((value.count() as u32).to_le_bytes());
+        tags.extend(value.as_bytes());
+    }
+    (!tags.is_empty()).then_some(tags)
+}
+
+/// Tags of a stream's metadata: number, type, and values. Ends where they are invalid.
+fn tags_of(mut bytes: &[u8]) -> impl Iterator<Item = (u16, Type, &[u8])> {
+    std::iter::from_fn(move || {
+        let (&[a, b, c, d, count @ ..], rest) = bytes.split_first_chunk::<8>()?;
+        let kind = Type::from_u16(u16::from_le_bytes([c, d]))?;
+        let length = (u32::from_le_bytes(count) as usize).checked_mul(bytes_of(kind))?;
+        let values;
+        (values, bytes) = rest.split_at_checked(length)?;
+        Some((u16::from_le_bytes([a, b]), kind, values))
+    })
+}
+
+/// Names of the tags of a stream's metadata, as in notes.
+pub fn names_of_tags(bytes: &[u8]) -> Vec<&'static str> {
+    tags_of(bytes).filter_map(|(tag, ..)| copied().find(|(number, _)| *number == tag)).map(|(_, name)| name).collect()
+}
+
+/// Values in this machine's byte order, of the type with this number.
+struct Raw<'a, const TYPE: u16>(&'a [u8]);
+
+impl<const TYPE: u16> TiffValue for Raw<'_, TYPE> {
+    const FIELD_TYPE: Type = match TYPE {
+        1 => Type::BYTE,
+        2 => Type::ASCII,
+        3 => Type::SHORT,
+        4 => Type::LONG,
+        5 => Type::RATIONAL,
+        12 => Type::DOUBLE,
+        _ => Type::UNDEFINED,
+    };
+    const BYTE_LEN: u8 = match TYPE {
+        3 => 2,
+        4 => 4,
+        5 | 12 => 8,
+        _ => 1,
+    };
+
+    fn count(&self) -> usize {
+        self.0.len() / usize::from(Self::BYTE_LEN)
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.0.into()
+    }
+}
+
+/// Writes the metadata that a TIFF keeps.
+fn write_metadata<W: std::io::Write + Seek, K: TiffKind>(
+    directory: &mut DirectoryEncoder<'_, W, K>,
+    metadata: &Metadata,
+) -> TiffResult<()> {
+    let Metadata { icc, xmp, tiff, .. } = metadata;
+    if let Some(profile) = icc {
+        directory.write_tag(Tag::IccProfile, Raw::<7>(profile))?;
+    }
+    if let Some(text) = xmp {
+        directory.write_tag(Tag::Unknown(700), Raw::<1>(text))?;
+    }
+    for (number, kind, values) in tiff.iter().flat_map(|tags| tags_of(tags)) {
+        if !copied().any(|(tag, _)| tag == number) {
+            continue;
+        }
+        let tag = Tag::from_u16_exhaustive(number);
+        // Native order; rationals are two numbers of 4 bytes.
+        let each = if kind == Type::RATIONAL { 4 } else { bytes_of(kind) };
+        let mut values = values.to_vec();
+        if cfg!(target_endian = "big") {
+            values.chunks_mut(each).for_each(<[u8]>::reverse);
+        }
+        match kind {
+            Type::BYTE => directory.write_tag(tag, Raw::<1>(&values)),
+            Type::ASCII => directory.write_tag(tag, Raw::<2>(&values)),
+            Type::SHORT => directory.write_tag(tag, Raw::<3>(&values)),
+            Type::LONG => directory.write_tag(tag, Raw::<4>(&values)),
+            Type::RATIONAL => directory.write_tag(tag, Raw::<5>(&values)),
+            Type::DOUBLE => directory.write_tag(tag, Raw::<12>(&values)),
+            Type::UNDEFINED => directory.write_tag(tag, Raw::<7>(&values)),
+            _ => Ok(()),
+        }?;
+    }
+    Ok(())
 }
 
 /// Compression of JPEG strips and tiles.
@@ -295,7 +490,7 @@ fn check_jpegs<R: BufRead + Seek>(decoder: &mut Decoder<R>, ask: Ask, remarks: &
         if !ask.salvage {
             return Err(input(damage).help(super::image::SALVAGE));
         }
-        remarks.lost(format!("{damage}, and parts of it may be wrong"));
+        remarks.lost(Loss::Damage, format!("{damage}, and parts of it may be wrong"));
         return Ok(());
     }
     Ok(())
@@ -391,7 +586,7 @@ pub struct Kind {
 ///
 /// # Errors
 /// If a side exceeds the limit of TIFF.
-pub fn encode(shape: &[usize], colour: Colour, mut data: Data, kind: Kind) -> Outcome<Vec<u8>> {
+pub fn encode(shape: &[usize], colour: Colour, mut data: Data, kind: Kind, metadata: &Metadata) -> Outcome<Vec<u8>> {
     let Kind { stack, premultiplied, maxval } = kind;
     let alpha = if premultiplied { 1u16 } else { 2 };
     let pages = if stack { shape[0] } else { 1 };
@@ -410,9 +605,10 @@ pub fn encode(shape: &[usize], colour: Colour, mut data: Data, kind: Kind) -> Ou
     // Everything other than samples takes less than a hundredth.
     let result = if samples.len() as u64 > (4 << 30) / 100 * 99 - (pages as u64 * 1024) {
         TiffEncoder::new_big(&mut out)
-            .and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), bits, &data))
+            .and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), bits, (&data, metadata)))
     } else {
-        TiffEncoder::new(&mut out).and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), bits, &data))
+        TiffEncoder::new(&mut out)
+            .and_then(|e| write_pages(e, [height, width], pages, (colour, alpha), bits, (&data, metadata)))
     };
     result.map_err(|e| input(format!("the picture cannot be encoded: {}", words(e))))?;
     Ok(out.into_inner())
@@ -424,7 +620,7 @@ fn write_pages<K: TiffKind>(
     pages: usize,
     (colour, alpha): (Colour, u16),
     bits: u16,
-    data: &Data,
+    (data, metadata): (&Data, &Metadata),
 ) -> TiffResult<()> {
     let element = data.element();
     let samples = data.native_bytes();
@@ -458,6 +654,7 @@ fn write_pages<K: TiffKind>(
             directory.write_tag(Tag::ExtraSamples, alpha)?;
         }
         directory.write_tag(Tag::SampleFormat, &vec![format; channels][..])?;
+        write_metadata(&mut directory, metadata)?;
         directory.finish()?;
     }
     Ok(())
