@@ -48,6 +48,15 @@ pub fn zeros<T: Clone + Default>(count: usize, what: &'static str) -> Result<Vec
     Ok(vec![T::default(); count])
 }
 
+/// Checks that the system has so many bytes at once, where it can tell: later requests of the same work are many.
+///
+/// # Errors
+/// [`CodecError::Memory`].
+pub fn check_memory(bytes: u128, what: &'static str) -> Result<(), CodecError> {
+    let none = CodecError::Memory { what, bytes };
+    room::<u8>(usize::try_from(bytes).map_err(|_| none.clone())?, what).map(drop).map_err(|_| none)
+}
+
 /// Empty vector with room for `count` values.
 ///
 /// # Errors

@@ -41,6 +41,7 @@ pub struct Codec {
     pub(crate) colour: bool,
     pub(crate) component_axis: bool,
     pub(crate) fitted: bool,
+    pub(crate) deflated: bool,
     pub(crate) device: Device,
     pub(crate) coder: Option<Arc<BlockCoder>>,
     /// Sections of metadata.
@@ -83,6 +84,7 @@ impl Codec {
             colour: true,
             component_axis: false,
             fitted: false,
+            deflated: true,
             device: Device::cpu(),
             coder: None,
             sections: Arc::default(),
@@ -183,8 +185,15 @@ impl CodecBuilder {
         self
     }
 
+    /// Sets whether packets are deflated where that saves space, as it does for pictures with repeated patterns and few
+    /// details. On by default; without effect with several layers, and in streams that a device makes.
+    pub fn deflated(mut self, deflated: bool) -> Self {
+        self.0.deflated = deflated;
+        self
+    }
+
     /// Sets the device that transforms pictures and codes blocks: a CUDA device, or the processor (default). The bytes
-    /// are the same. Blocks of more than 16 bitplanes always run on the processor.
+    /// are the same, apart from deflated packets. Blocks of more than 16 bitplanes always run on the processor.
     pub fn device(mut self, device: Device) -> Self {
         self.0.device = device;
         self

@@ -1,8 +1,9 @@
 //! Decoder: streams to pictures.
 
-use crate::bands::{BlockPlace, places};
+use crate::bands::{Band, BlockPlace, places};
 use crate::block::{self, BlockError, Decoded};
 use crate::budget;
+use crate::deflate::{self, DEFLATED};
 use crate::device::BlockCoder;
 use crate::error::CodecError;
 use crate::format::Format;
@@ -23,13 +24,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Samples that any stream may promise, however short it is.
-const SMALL: u128 = 1 << 16;
+pub const SMALL: u128 = 1 << 16;
 
-/// Most samples per byte of a stream: a codeblock of zeros takes one byte.
-const PROPORTION: u128 = (block::MAX_SIDE * block::MAX_SIDE) as u128;
+/// Most samples per byte of a stream.
+pub const PROPORTION: u128 = 1 << 18;
 
-/// Samples that any stream of one value may promise, and how many more for each byte.
-const CONSTANT: [u128; 2] = [1 << 24, 1 << 18];
+/// Most samples per byte of an old stream: a codeblock of zeros takes one byte.
+const OLD_PROPORTION: u128 = (block::MAX_SIDE * block::MAX_SIDE) as u128;
+
+/// Samples that any stream of one value may promise, however short it is.
+const CONSTANT: u128 = 1 << 24;
 
 /// Bytes that are read to find the header; most headers are shorter.
 const BEGINNING: u64 = 4096;
@@ -88,6 +92,8 @@ pub struct PacketInfo {
 struct Part<'a> {
     places: Vec<BlockPlace>,
     blocks: Vec<Held<'a>>,
+    /// Coefficients of a deflated packet.
+    deflated: Option<Vec<u8>>,
 }
 
 /// Parts by resolution and by tile of a window.
@@ -157,7 +163,8 @@ impl<'a> Decoder<'a> {
     fn of_header(source: Source<'a>, length: u64, head: (Header, usize, u64)) -> Result<Decoder<'a>, CodecError> {
         let (header, head, seed) = head;
         let (samples, bytes) = (header.samples(), u128::from(length));
-        let [small, proportion] = if header.only().is_some() { CONSTANT } else { [SMALL, PROPORTION] };
+        let small = if header.only().is_some() { CONSTANT } else { SMALL };
+        let proportion = if header.version == header::OLDEST { OLD_PROPORTION } else { PROPORTION };
         if samples > small + proportion * bytes {
             return Err(CodecError::Disproportionate { bytes: length as usize, samples });
         }
@@ -287,6 +294,9 @@ impl<'a> Decoder<'a> {
             return self.constant(only, window.at_level(level).map(|axis| axis.len()));
         }
         budget::check(&self.header.scheme, samples, self.length as usize, self.work)?;
+        // Coefficients, samples of planes, and samples of pixels; a region is copied.
+        let copies = 4 + if self.header.components > 1 || self.region.is_some() { 4 } else { 0 };
+        budget::check_memory(samples * 4 + (samples >> (2 * level)) * copies, "the picture's coefficients")?;
         let picture = match self.decode_on_device(level) {
             Some(picture) => picture,
             None => match self.header.scheme.domain() {
@@ -364,8 +374,14 @@ impl<'a> Decoder<'a> {
             return Ok(None);
         }
         let field = self.source.read(at..at + LENGTH as u64)?;
-        let length = LENGTH as u64 + field.first_chunk().map_or(0, |field| u64::from(u32::from_le_bytes(*field)));
+        let field = field.first_chunk().map_or(0, |field| u32::from_le_bytes(*field));
+        let length = LENGTH as u64 + u64::from(if self.may_be_deflated() { field & !DEFLATED } else { field });
         Ok((length <= left).then_some(length))
+    }
+
+    /// Whether packets may be deflated.
+    fn may_be_deflated(&self) -> bool {
+        self.header.version != header::OLDEST && self.header.layers == 1
     }
 
     /// Reads the packets of a window up to a resolution and a layer.
@@ -437,11 +453,25 @@ impl<'a> Decoder<'a> {
         let mut parts = Parts::new();
         for (i, (id, bytes)) in fetched.packets.iter().enumerate() {
             let Some(tile) = window.tile(id.tile) else { continue };
-            let Part { places, blocks } = parts.entry((id.resolution, tile)).or_insert_with(|| Part {
-                places: places(&transform.tiles.bands(tile), components, id.resolution, block, order),
+            let bands = transform.tiles.bands(tile);
+            let part = parts.entry((id.resolution, tile)).or_insert_with(|| Part {
+                places: places(&bands, components, id.resolution, block, order),
                 blocks: Vec::new(),
+                deflated: None,
             });
+            let Part { places, blocks, deflated } = part;
             let seed = self.seed.wrapping_add(id.number(&self.header));
+            if self.may_be_deflated() && deflate::is_deflated(bytes) {
+                // A packet that is cut has nothing.
+                if fetched.whole || i + 1 < fetched.packets.len() {
+                    let of_bands = deflate::bands(&bands, id.resolution).map(|band| band.shape[0] * band.shape[1]);
+                    let count = components * of_bands.sum::<usize>();
+                    *deflated = Some(deflate::read(bytes, count, *id, seed)?);
+                    let packet = packet::Packet { length: Some(bytes.len()), begun: places.len(), raw: 0 };
+                    each(*id, places.len(), packet);
+                }
+                continue;
+            }
             let packet = packet::read(bytes, places, blocks, *id, seed)?;
             each(*id, places.len(), packet);
             let is_whole = fetched.whole || i + 1 < fetched.packets.len();
@@ -459,7 +489,7 @@ impl<'a> Decoder<'a> {
         let fetched = self.fetch(window, levels - level, self.layers)?;
         let (parts, complete) = self.walk(&transform, window, &fetched, |_, _, _| {})?;
         let mut blocks: Vec<(&BlockPlace, &Held<'_>)> = Vec::new();
-        for ((_, tile), Part { places, blocks: held }) in &parts {
+        for ((_, tile), Part { places, blocks: held, .. }) in &parts {
             let bands = self.region.map(|_| transform.tiles.bands(*tile));
             let needs = |place: &BlockPlace| match &bands {
                 Some(bands) => window.needs(&self.header.scheme, *tile, &bands[place.band], place, level),
@@ -468,9 +498,10 @@ impl<'a> Decoder<'a> {
             blocks.extend(places.iter().zip(held).filter(|(place, held)| !held.is_empty() && needs(place)));
         }
         let each = window.shape[0] * window.shape[1];
+        let is_deflated = parts.values().any(|part| part.deflated.is_some());
         let planes = match &self.coder {
-            Some(coder) => self.decode_on(coder, &transform, &blocks, level, each)?,
-            None => None,
+            Some(coder) if !is_deflated => self.decode_on(coder, &transform, &blocks, level, each)?,
+            _ => None,
         };
         let planes = match planes {
             Some(planes) => planes,
@@ -480,6 +511,11 @@ impl<'a> Decoder<'a> {
                     let decoded = threads::map(some, |(place, held)| self.block(place, held));
                     for ((place, _), decoded) in some.iter().zip(decoded) {
                         self.scatter(place, &decoded?, &mut planes[place.component]);
+                    }
+                }
+                for ((resolution, tile), part) in &parts {
+                    if let Some(bytes) = &part.deflated {
+                        self.scatter_deflated(bytes, &transform.tiles.bands(*tile), *resolution, &mut planes);
                     }
                 }
                 planes
@@ -502,6 +538,26 @@ impl<'a> Decoder<'a> {
         } else {
             let value = |((&m, &n), &unknown): ((&u32, &bool), &u8)| T::near(quantiser.coefficient(m, n, unknown));
             place.scatter(values.zip(unknown).map(value), plane);
+        }
+    }
+
+    /// Dequantises the coefficients of a deflated packet and writes them to their places.
+    fn scatter_deflated<T: Lane>(&self, bytes: &[u8], tile: &[Band], resolution: u32, planes: &mut [Vec<T>]) {
+        let of_bands = deflate::bands(tile, resolution).map(|band| band.shape[0] * band.shape[1]);
+        let mut values = deflate::values(bytes, planes.len() * of_bands.sum::<usize>());
+        for (component, plane) in planes.iter_mut().enumerate() {
+            for (i, band) in tile.iter().enumerate().filter(|(_, band)| band.resolution == resolution) {
+                let quantiser = self.header.quantiser(component, i);
+                for y in 0..band.shape[0] {
+                    let row = &mut plane[band.start + y * band.stride..][..band.shape[1]];
+                    row.iter_mut().zip(&mut values).for_each(|(to, q)| {
+                        *to = match quantiser {
+                            Quantiser::NONE => T::exact(q),
+                            quantiser => T::near(quantiser.coefficient(q.unsigned_abs(), q < 0, 0)),
+                        };
+                    });
+                }
+            }
         }
     }
 

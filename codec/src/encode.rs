@@ -3,7 +3,7 @@
 use crate::block;
 use crate::budget;
 use crate::codec::{Codec, Target};
-use crate::decode::Decoder;
+use crate::decode::{Decoder, PROPORTION, SMALL};
 use crate::device::DeviceEncoder;
 use crate::error::CodecError;
 use crate::format::Format;
@@ -25,8 +25,18 @@ impl Codec {
     /// the target.
     pub fn encode(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
         image.check()?;
-        let stream = self.stream_of(image)?;
+        // Planes, coefficients, words and the stream; quantised coefficients in addition, and a picture to compare.
+        let each = match self.target {
+            Target::Lossless => 14,
+            Target::Quality(_) | Target::BitsPerPixel(_) => 26,
+            Target::Psnr(_) => 38,
+        };
+        budget::check_memory(image.samples.len() as u128 * each, "the picture's coefficients")?;
+        let mut stream = self.stream_of(image)?;
         // No stream is made that decoders refuse.
+        if self.deflated && image.samples.len() as u128 > SMALL + PROPORTION * stream.len() as u128 {
+            stream = Codec { deflated: false, ..self.clone() }.stream_of(image)?;
+        }
         budget::check(&self.scheme, image.samples.len() as u128, stream.len(), None)?;
         Ok(stream)
     }

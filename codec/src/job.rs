@@ -4,6 +4,7 @@ use crate::bands::{Band, BlockPlace};
 use crate::block::{self, Encoded, Prefix};
 use crate::budget;
 use crate::codec::{Codec, Target};
+use crate::deflate;
 use crate::error::CodecError;
 use crate::header::{self, Header, band_count};
 use crate::image::Image;
@@ -18,9 +19,10 @@ use crate::{packet, rate};
 use lifting::Domain;
 use lifting::threads;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Reconstruction point of quantisers that are chosen before the coefficients are known.
-const USUAL_OFFSET: u8 = 110;
+const USUAL_OFFSET: u8 = 16;
 
 /// Quantised coefficients with their quantisers.
 #[derive(Clone)]
@@ -230,15 +232,28 @@ impl<'a, T: Lane> Job<'a, T> {
         let mut lengths = Vec::new();
         for to in &ends {
             let mut at = 0;
-            for places in &packets {
-                let Some(id) = ids.next() else { break };
-                let number = PacketId { tile: first + id.tile, ..id }.number(header);
-                let here = at..at + places.len();
-                let parts = from[here.clone()].iter().zip(&to[here.clone()]).map(|(&from, &to)| from..to);
-                let begin = stream.len();
-                packet::write(blocks[here].iter().zip(parts), id.layer, seed.wrapping_add(number), stream)?;
-                lengths.push((stream.len() - begin) as u64);
+            let place = |(places, id): (&Vec<BlockPlace>, PacketId)| {
                 at += places.len();
+                (at - places.len()..at, id)
+            };
+            let layer: Vec<(Range<usize>, PacketId)> = packets.iter().zip(ids.by_ref()).map(place).collect();
+            let written = threads::map(&layer, |(here, id)| -> Result<Vec<u8>, CodecError> {
+                let number = PacketId { tile: first + id.tile, ..*id }.number(header);
+                let seed = seed.wrapping_add(number);
+                let parts = from[here.clone()].iter().zip(&to[here.clone()]).map(|(&from, &to)| from..to);
+                let mut packet = Vec::new();
+                packet::write(blocks[here.clone()].iter().zip(parts), id.layer, seed, &mut packet)?;
+                if !self.codec.deflated || header.layers > 1 {
+                    return Ok(packet);
+                }
+                let bands = &self.tiles[id.tile];
+                let short = deflate::write(&quantised.indices, bands, id.resolution, seed, packet.len())?;
+                Ok(short.unwrap_or(packet))
+            });
+            for packet in written {
+                let packet = packet?;
+                lengths.push(packet.len() as u64);
+                stream.extend(packet);
             }
             from.clone_from(to);
         }

@@ -37,13 +37,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Large pictures: [`Decoder::open`] reads only the bytes that a region needs, from a file or any [`ReadAt`], and
+//! [`Codec::by_rows`] encodes a picture that memory cannot hold. [`Codec::metadata`] adds profiles and georeferences.
+//!
 //! Arrays of floats and integers within an error bound, of one to three axes, have streams of their own: [`field`].
 //!
 //! Streams may come from untrusted sources. A truncated stream decodes to what it holds, and a corrupted one is an
 //! error. Allocations stay in proportion to the stream's length.
 //!
-//! Devices: [`CodecBuilder::device`] and [`Decoder::on`] move the work to a CUDA device, with the same bytes and
-//! samples. Layers, fitted tables, levels and regions need the processor; only the transform and the codeblocks then
+//! Devices: [`CodecBuilder::device`] and [`Decoder::on`] move the work to a CUDA device, with the same samples, and the
+//! same bytes apart from deflated packets. Layers, fitted tables, levels and regions need the processor; only the transform and the codeblocks then
 //! run on the device. For pictures in device memory, [`Codec::on_device`] and [`Decoder::on_device`] encode and decode
 //! batches of whole streams there.
 //!
@@ -61,6 +64,7 @@ mod budget;
 mod codec;
 mod colour;
 mod decode;
+mod deflate;
 mod device;
 mod encode;
 mod error;

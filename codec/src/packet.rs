@@ -2,6 +2,7 @@
 
 use crate::bands::{Band, BlockPlace, places};
 use crate::block::{Encoded, MAX_PLANES, Mode, Order, raw_words};
+use crate::deflate::DEFLATED;
 use crate::error::CodecError;
 use crate::header::{CHECKSUM, Header};
 use std::fmt;
@@ -68,7 +69,7 @@ impl fmt::Display for PacketId {
 }
 
 /// Checksum of a part of a packet: the lower half of the XXH3-64 of its pieces' hashes.
-fn checksum(bytes: &[u8], seed: u64) -> [u8; CHECKSUM] {
+pub fn checksum(bytes: &[u8], seed: u64) -> [u8; CHECKSUM] {
     let hash = |piece: &[u8]| xxh3_64_with_seed(piece, seed).to_le_bytes();
     let pieces: Vec<u8> = bytes.chunks(PIECE).flat_map(hash).collect();
     (xxh3_64_with_seed(&pieces, seed) as u32).to_le_bytes()
@@ -112,7 +113,8 @@ pub fn write<'a>(
     }
     let words: usize = blocks.clone().map(|(_, part)| part.len()).sum();
     let length = stream.len() - begin - LENGTH + 2 * (CHECKSUM + words);
-    let field = u32::try_from(length).map_err(|_| CodecError::Packet { bytes: length })?;
+    let field = u32::try_from(length).ok().filter(|field| field & DEFLATED == 0);
+    let field = field.ok_or(CodecError::Packet { bytes: length })?;
     stream[begin..begin + LENGTH].copy_from_slice(&field.to_le_bytes());
     stream.extend(checksum(&stream[begin..], seed));
     let begin = stream.len();

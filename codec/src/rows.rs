@@ -11,6 +11,9 @@ use crate::{budget, lane::Lane};
 use lifting::Domain;
 use std::io::Write;
 
+/// Most samples of a tile whose packets may be deflated: these take at least 13 bytes each.
+const MOST_DEFLATED: usize = 13 << 18;
+
 /// Encoder that takes a picture by its rows and writes the stream as they come; made by [`Codec::by_rows`].
 ///
 /// It holds one row of tiles: about 12 bytes for each of its samples, and its part of the stream.
@@ -56,7 +59,9 @@ impl Codec {
         }
         format.check()?;
         let tile = self.tile_of([format.height, format.width])?;
-        let codec = Codec { tiles_first: true, ..self.clone() };
+        // Decoders bound the samples for each byte of a stream.
+        let deflated = self.deflated && tile[0] * tile[1] * format.components <= MOST_DEFLATED;
+        let codec = Codec { tiles_first: true, deflated, ..self.clone() };
         let quantisers = match self.scheme.domain() {
             Domain::Integer => codec.quantisers::<i32>(format, tile)?,
             Domain::Real => codec.quantisers::<f32>(format, tile)?,

@@ -34,7 +34,14 @@ pub fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
     let (numbers, signature) = (u32::from_le_bytes(*stream[foot..].first_chunk().unwrap()), &stream[foot + 8..]);
     let last = if signature == b"\x89LPI\r\n\x1a\n" { foot - numbers as usize } else { stream.len() };
     while at < last {
-        let end = at + 4 + u32::from_le_bytes(*stream[at..].first_chunk().unwrap()) as usize;
+        let length = u32::from_le_bytes(*stream[at..].first_chunk().unwrap());
+        let end = at + 4 + (length & !(1 << 31)) as usize;
+        if length >> 31 == 1 {
+            assert_eq!(stream[end - 4..end], checksum(&stream[at..end - 4], seed).to_le_bytes());
+            parts.push((at, end - 4, Some(seed)));
+            (at, seed) = (end, seed.wrapping_add(1));
+            continue;
+        }
         let fits = |from: usize, to: usize| checksum(&stream[from..to], seed).to_le_bytes();
         let index = (at + 4..end).find(|&to| stream[to..].starts_with(&fits(at, to))).expect("an index");
         assert_eq!(stream[end - 4..end], fits(index + 4, end - 4));

@@ -100,11 +100,13 @@ fn ends(stream: &[u8]) -> Vec<(usize, Check)> {
         ends.push((at, Check::Section));
     }
     for _ in 0..header.packets() {
-        let end = at + 4 + word(at);
+        let end = at + 4 + (word(at) & !(1 << 31));
         let fits = |to: usize, number: u64| stream[to..].starts_with(&checksum(&stream[at..to], seed.wrapping_add(number)));
+        // A deflated packet has one checksum, at its end.
         let all = (at + 4..end).flat_map(|to| (0..header.packets() as u64).map(move |number| (to, number)));
         let (index, number) = all.into_iter().find(|&(to, number)| fits(to, number)).expect("an index");
-        ends.extend([(index + 4, Check::Packet(number)), (end, Check::Packet(number))]);
+        ends.push((index + 4, Check::Packet(number)));
+        ends.extend((index + 4 < end).then_some((end, Check::Packet(number))));
         at = end;
     }
     if at < stream.len() {

@@ -187,3 +187,17 @@ class TestFields:
         ]:
             with pytest.raises(lifting.LiftingError, match=message):
                 make()
+
+
+def test_metadata_comes_back():
+    """Blocks of metadata, and their limits."""
+    image = np.arange(70 * 80).reshape(70, 80).astype("uint8")
+    blocks = {"icc": b"profile" * 50, "tiff": b"\x2e\x87\x0c\x00\x00\x00\x00\x00"}
+    stream = lifting.encode(image, metadata=blocks)
+    assert lifting.metadata(stream) == blocks
+    assert lifting.metadata(lifting.encode(image)) == {}
+    assert (lifting.decode(stream) == image).all()
+    with pytest.raises(lifting.LiftingError, match="unknown metadata `gps`"):
+        lifting.encode(image, metadata={"gps": b""})
+    with pytest.raises(lifting.LiftingError, match="takes no metadata"):
+        lifting.encode(image, metadata=blocks, format="jph")

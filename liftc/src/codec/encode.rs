@@ -321,6 +321,9 @@ fn own(codec: &Codec, exact: Option<(f64, Codec)>, image: &Image, notes: &mut Ve
             CodecError::TooSmall { .. } => {
                 Some("ask for more bits with --bpp; larger tiles and fewer layers take fewer packets")
             }
+            CodecError::Memory { .. } => {
+                Some("encode by rows of tiles, as in --memory 512M: of .pgm, .npy and TIFF files")
+            }
             CodecError::TooGood { .. } => Some("use an integer wavelet without --psnr, which is lossless"),
             CodecError::Tile { .. } => Some("use other sides with --tile, or fewer levels with -l"),
             CodecError::Plan(PlanError::Geometry(GeometryError::OddPeriodic { .. })) => {

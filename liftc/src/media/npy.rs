@@ -2,7 +2,7 @@
 //!
 //! Headers are untrusted: allocations never rely on them alone.
 
-use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, Samples, rows, shape_text, with_elements};
+use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, Samples, room, rows, shape_text, with_elements};
 use crate::failure::{Failure, Outcome, input};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -110,6 +110,7 @@ fn read_data(reader: &mut dyn Read, header: Header, count: usize, vouched: bool)
     let mut data = read_elements(reader, header.element, header.big_endian, count, reserve).map_err(|e| match e {
         Stop::Short(there) => truncated(&header.shape, count as u64, there as u64),
         Stop::Io(e) => unreadable(&e),
+        Stop::Memory(f) => f,
     })?;
     if header.fortran_order {
         data = to_row_major(data, &header.shape);
@@ -140,6 +141,8 @@ pub(super) enum Stop {
     Short(usize),
     /// System error.
     Io(io::Error),
+    /// Memory that is not there.
+    Memory(Failure),
 }
 
 /// Reads `count` elements, with memory reserved for the first `reserve`.
@@ -155,7 +158,7 @@ pub(super) fn read_elements(
             match element {
                 $(Element::$variant => {
                     const SIZE: usize = size_of::<$t>();
-                    let mut out: Vec<$t> = Vec::with_capacity(reserve);
+                    let mut out: Vec<$t> = room(reserve).map_err(Stop::Memory)?;
                     let mut buffer = vec![0u8; (1 << 16) * SIZE];
                     while out.len() < count {
                         let want = (count - out.len()).min(1 << 16) * SIZE;

@@ -119,6 +119,7 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
             let data = read_elements(&mut text.reader, element, true, count, count).map_err(|e| match e {
                 Stop::Short(n) => input(format!("the picture cannot be decoded: it is cut short after {n} samples")),
                 Stop::Io(e) => unreadable(e),
+                Stop::Memory(f) => f,
             })?;
             text.at += needed;
             data
