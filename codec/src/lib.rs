@@ -46,9 +46,9 @@
 //! error. Allocations stay in proportion to the stream's length.
 //!
 //! Devices: [`CodecBuilder::device`] and [`Decoder::on`] move the work to a CUDA device, with the same samples, and the
-//! same bytes apart from deflated packets. Layers, fitted tables, levels and regions need the processor; only the transform and the codeblocks then
-//! run on the device. For pictures in device memory, [`Codec::on_device`] and [`Decoder::on_device`] encode and decode
-//! batches of whole streams there.
+//! same bytes apart from deflated packets. Layers, fitted tables, levels and regions need the processor; only the
+//! transform and the codeblocks then run on the device. For pictures in device memory, [`Codec::on_device`] and
+//! [`Decoder::on_device`] encode and decode batches of whole streams there.
 //!
 //! # Features
 //!

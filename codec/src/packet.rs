@@ -44,7 +44,7 @@ impl PacketId {
         })
     }
 
-    /// Number of the packet, to which its checksums are tied.
+    /// Number of the packet, which its checksums depend on.
     pub(crate) fn number(self, header: &Header) -> u64 {
         let [down, across] = header.tiles().map(|n| n as u64);
         let resolutions = u64::from(header.levels) + 1;

@@ -282,7 +282,8 @@ fn reseal(stream: &mut [u8], length: usize) {
 fn forged_headers_are_refused() {
     let image = picture(8, 8, 1, 8, false);
     let stream = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap().encode(&image).unwrap();
-    // Height and width, and those of tiles, follow signature, version, kind, length, flags, colour, bits and components.
+    // Height and width, and those of tiles, follow signature, version, kind, length, flags, colour, bits and
+    // components.
     let mut large = stream.clone();
     large[20..36].copy_from_slice(&[0, 0, 0, 1].repeat(4));
     assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));

@@ -101,7 +101,8 @@ fn ends(stream: &[u8]) -> Vec<(usize, Check)> {
     }
     for _ in 0..header.packets() {
         let end = at + 4 + (word(at) & !(1 << 31));
-        let fits = |to: usize, number: u64| stream[to..].starts_with(&checksum(&stream[at..to], seed.wrapping_add(number)));
+        let sum = |to: usize, number: u64| checksum(&stream[at..to], seed.wrapping_add(number));
+        let fits = |to: usize, number: u64| stream[to..].starts_with(&sum(to, number));
         // A deflated packet has one checksum, at its end.
         let all = (at + 4..end).flat_map(|to| (0..header.packets() as u64).map(move |number| (to, number)));
         let (index, number) = all.into_iter().find(|&(to, number)| fits(to, number)).expect("an index");

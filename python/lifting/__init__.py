@@ -91,15 +91,15 @@ from ._wavelet import (
 )
 
 __all__ = [
-    "BaseNode", "ContinuousWavelet", "DeviceError", "DiscreteContinuousWavelet", "FswavedecnResult",
-    "LanguageError", "LiftingError", "MixedPlan", "Modes", "Node", "Node2D", "NodeND", "Plan", "Pyramid", "Subband",
-    "Tile", "Wavelet", "WaveletOperator", "WaveletPacket", "WaveletPacket2D", "WaveletPacketND", "array_to_coeffs",
-    "catalogue", "central_frequency", "centrfrq", "clear_cache", "coeffs_to_array", "cwt", "data", "decode",
-    "downcoef", "dtcwt", "dwt", "dwt2", "dwt_coeff_len", "dwt_max_level", "dwtn", "dwtn_max_level", "emit",
-    "encode", "factor", "families", "frequency2scale", "fswavedecn", "fswaverecn", "icwt", "idtcwt", "idwt",
-    "idwt2", "idwtn", "imra", "imra2", "imran", "integrate_wavelet", "intwave", "iswt", "iswt2", "iswtn",
-    "metadata", "mra", "mra2", "mran", "orthfilt", "orthogonal_filter_bank", "pad", "plot", "qmf", "ravel_coeffs", "scal2frq",
-    "scale2frequency", "set_threads", "show", "swt", "swt2", "swt_max_level", "swtn", "threshold", "threshold_firm",
-    "transcode", "unravel_coeffs", "upcoef", "wavedec", "wavedec2", "wavedecn", "wavedecn_shapes", "wavedecn_size",
-    "wavelet", "wavelist", "waverec", "waverec2", "waverecn",
+    "BaseNode", "ContinuousWavelet", "DeviceError", "DiscreteContinuousWavelet", "FswavedecnResult", "LanguageError",
+    "LiftingError", "MixedPlan", "Modes", "Node", "Node2D", "NodeND", "Plan", "Pyramid", "Subband", "Tile", "Wavelet",
+    "WaveletOperator", "WaveletPacket", "WaveletPacket2D", "WaveletPacketND", "array_to_coeffs", "catalogue",
+    "central_frequency", "centrfrq", "clear_cache", "coeffs_to_array", "cwt", "data", "decode", "downcoef", "dtcwt",
+    "dwt", "dwt2", "dwt_coeff_len", "dwt_max_level", "dwtn", "dwtn_max_level", "emit", "encode", "factor", "families",
+    "frequency2scale", "fswavedecn", "fswaverecn", "icwt", "idtcwt", "idwt", "idwt2", "idwtn", "imra", "imra2", "imran",
+    "integrate_wavelet", "intwave", "iswt", "iswt2", "iswtn", "metadata", "mra", "mra2", "mran", "orthfilt",
+    "orthogonal_filter_bank", "pad", "plot", "qmf", "ravel_coeffs", "scal2frq", "scale2frequency", "set_threads",
+    "show", "swt", "swt2", "swt_max_level", "swtn", "threshold", "threshold_firm", "transcode", "unravel_coeffs",
+    "upcoef", "wavedec", "wavedec2", "wavedecn", "wavedecn_shapes", "wavedecn_size", "wavelet", "wavelist", "waverec",
+    "waverec2", "waverecn",
 ]

@@ -399,8 +399,8 @@ impl DeviceEncoder {
         Ok(lengths.iter().zip(left).map(|(&length, left)| if left == 0 { length as usize } else { 0 }).collect())
     }
 
-    /// Waits, and downloads the streams, to which it adds an index of packets where the processor does. Pictures left
-    /// to the processor are encoded there.
+    /// Waits, and downloads the streams. Adds an index of packets where the processor does. Pictures left to the
+    /// processor are encoded there.
     ///
     /// # Errors
     /// If a launched operation has failed.

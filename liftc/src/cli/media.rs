@@ -256,7 +256,7 @@ impl DecodeArgs {
 /// Arguments of `decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArgs {
-    /// Streams; `-` is the standard input, and http://… a file on a server, of which only the parts needed are read
+    /// Streams; `-` is the standard input, and http://… a file on a server, read in the parts needed
     #[arg(required = true, value_name = "FILE|URL")]
     pub inputs: Vec<PathBuf>,
     /// Output file, or directory for several inputs; `-` is the standard output

@@ -267,7 +267,7 @@ fn by_rows(
     Ok(report(output, format, bytes))
 }
 
-/// Takes metadata that a stream keeps from the names of what is left behind.
+/// Removes metadata that a stream keeps from the names of ignored metadata.
 pub fn keep(array: &mut Array, metadata: &Metadata) {
     let mut names = metadata.names();
     names.extend(metadata.exif.is_some().then_some(GPS_POSITION));

@@ -400,7 +400,7 @@ pub struct Picture {
     pub stack: bool,
     /// Whether colours are already multiplied by alpha.
     pub premultiplied: bool,
-    /// Metadata, of which formats keep different parts: see [`Format::left`].
+    /// Metadata. Formats keep different parts: see [`Format::left`].
     pub metadata: Metadata,
 }
 
