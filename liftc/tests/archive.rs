@@ -132,7 +132,8 @@ fn serve(file: Vec<u8>) -> (u16, Arc<AtomicU64>) {
 
 /// Array of 16 bits as `.npy`.
 fn large(height: usize, width: usize) -> Vec<u8> {
-    let sample = |i: usize| ((i % width) * 7 + (i / width) * 5 + i * i % 61) as u16;
+    let noise = |i: usize| (i as u32).wrapping_mul(2_654_435_761) >> 27;
+    let sample = |i: usize| ((i % width) * 7 + (i / width) * 5) as u16 + noise(i) as u16;
     let samples: Vec<u8> = (0..height * width).flat_map(|i| sample(i).to_le_bytes()).collect();
     npy(&format!("{{'descr': '<u2', 'fortran_order': False, 'shape': ({height}, {width}), }}"), &samples)
 }
