@@ -148,7 +148,7 @@ fn every_type_of_tiff() {
         ] {
             let name = format!("{} {shape:?}", data.element().name());
             let kind = ours::Kind { stack, premultiplied: false, maxval: None };
-            bench.write("a.tiff", ours::encode(&shape, colour, data.clone(), kind).unwrap());
+            bench.write("a.tiff", ours::encode(&shape, colour, data.clone(), kind, &Default::default()).unwrap());
             bench.run(&format!("transform a.tiff -w {wavelet} -o c.npy --picture p.png")).ok();
             bench.run("transform c.npy --inverse -o b.tiff").ok();
             let [a, b] = ["a.tiff", "b.tiff"].map(|n| liftc::media::read(&bench.path(n), None).unwrap());

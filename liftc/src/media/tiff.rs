@@ -327,9 +327,9 @@ fn metadata<R: BufRead + Seek>(decoder: &mut Decoder<R>, remarks: &mut Remarks) 
             remarks.ignored(what);
         }
     }
-    let mut block = |tag: Tag| decoder.get_tag_u8_vec(tag).ok();
+    let mut block = |tag: u16| Some(raw_tag(decoder, tag)?.as_bytes().to_vec());
     if remarks.metadata == Metadata::default() {
-        let (icc, xmp) = (block(Tag::IccProfile), block(Tag::Unknown(700)));
+        let (icc, xmp) = (block(34675), block(700));
         remarks.metadata = Metadata { icc, exif: None, xmp, tiff: raw_tags(decoder) };
     }
 }
@@ -354,17 +354,20 @@ fn bytes_of(kind: Type) -> usize {
     }
 }
 
+/// Values of a tag of a page; `None` if there are none, or too many.
+fn raw_tag<R: BufRead + Seek>(decoder: &mut Decoder<R>, number: u16) -> Option<ValueBuffer> {
+    let tag = Tag::from_u16_exhaustive(number);
+    let mut value = ValueBuffer::empty(Type::BYTE);
+    let mut page = decoder.image_ifd();
+    page.find_entry(tag).filter(|entry| entry.count() <= MAX_TAG)?;
+    page.find_tag_buf(tag, &mut value).ok()?.map(|_| value)
+}
+
 /// Copied tags of a page, as `docs/format.md` defines them; `None` if there are none.
 fn raw_tags<R: BufRead + Seek>(decoder: &mut Decoder<R>) -> Option<Vec<u8>> {
     let mut tags = Vec::new();
-    let mut value = ValueBuffer::empty(Type::BYTE);
     for (number, _) in copied() {
-        let tag = Tag::from_u16_exhaustive(number);
-        let mut page = decoder.image_ifd();
-        let is_short = page.find_entry(tag).is_some_and(|entry| entry.count() <= MAX_TAG);
-        if !is_short || !matches!(page.find_tag_buf(tag, &mut value), Ok(Some(_))) {
-            continue;
-        }
+        let Some(mut value) = raw_tag(decoder, number) else { continue };
         value.set_byte_order(ByteOrder::LittleEndian);
         tags.extend(number.to_le_bytes());
         tags.extend(value.data_type().to_u16().to_le_bytes());
