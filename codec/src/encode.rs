@@ -27,7 +27,7 @@ impl Codec {
         image.check()?;
         // Planes, coefficients, words and the stream; quantised coefficients in addition, and a picture to compare.
         let each = match self.target {
-            Target::Lossless => 14,
+            Target::Lossless => 20,
             Target::Quality(_) | Target::BitsPerPixel(_) => 26,
             Target::Psnr(_) => 38,
         };
