@@ -5,6 +5,7 @@ use crate::data::Expected;
 use crate::error::PlanError;
 use crate::exec::Executor;
 use crate::exec::interp::Interpreter;
+use crate::exec::slabs::Slabs;
 use crate::sample::Sample;
 use lifting_planner::{Machine, Only, Problem, Schedule, Tuning, Wisdom};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub enum Device {
     /// An OpenCL device.
     #[cfg(feature = "opencl")]
     OpenCl(crate::opencl::OpenClDevice),
+    /// Devices that share each array, from [`Device::several`].
+    Several(Arc<[Device]>),
 }
 
 impl Device {
@@ -77,6 +80,46 @@ impl Device {
         }
     }
 
+    /// All CUDA devices of this machine as one ([`Device::several`]); a single one as itself.
+    ///
+    /// # Errors
+    /// As for [`Device::cuda`].
+    pub fn cuda_all() -> Result<Device, PlanError> {
+        #[cfg(feature = "cuda")]
+        let count = crate::cuda::CudaDevice::count()?;
+        #[cfg(not(feature = "cuda"))]
+        let count = 0;
+        let first = Device::cuda(0)?;
+        match count {
+            0 | 1 => Ok(first),
+            _ => Device::several(&(0..count).map(Device::cuda).collect::<Result<Vec<_>, _>>()?),
+        }
+    }
+
+    /// Devices that share each array: one slab each, cut along the outermost axis. A plan gives the same bits as on one
+    /// device. They are CUDA devices, or processors for tests. Analysis and synthesis are shared; adjoints and
+    /// syntheses to a level run on the first device. Plans with tiles, an extension or several wavelets are refused.
+    ///
+    /// ```
+    /// use lifting::{Device, Plan, catalogue};
+    /// let wavelet = catalogue::find("legall53")?;
+    /// let builder = Plan::builder(&wavelet).shape(&[37, 20]).levels(3).sample::<i16>();
+    /// let image: Vec<i16> = (0..740).collect();
+    /// let (mut shared, mut alone) = (vec![0; 740], vec![0; 740]);
+    /// let devices = Device::several(&[Device::cpu(), Device::cpu(), Device::cpu()])?;
+    /// builder.build(&devices)?.forward(&image, &mut shared)?;
+    /// builder.build(&Device::cpu())?.forward(&image, &mut alone)?;
+    /// assert_eq!(shared, alone);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are none, or they cannot share arrays.
+    pub fn several(devices: &[Device]) -> Result<Device, PlanError> {
+        crate::exec::slabs::check(devices)?;
+        Ok(Device::Several(devices.into()))
+    }
+
     /// The fastest device of this machine: the first CUDA device that works (with its run-time compiler), else the CPU.
     ///
     /// # Errors
@@ -108,6 +151,7 @@ impl Device {
 }
 
 /// Settings that affect how a problem is executed, not the result.
+#[derive(Clone, Debug)]
 pub struct Planning {
     /// Requested schedule.
     pub schedule: Schedule,
@@ -126,6 +170,9 @@ impl Device {
         [data, coefficients]: [&Expected; 2],
         planning: &Planning,
     ) -> Result<Box<dyn Executor<T>>, PlanError> {
+        if let Device::Several(devices) = self {
+            return Ok(Box::new(Slabs::<T>::new(devices, problem, [data, coefficients], planning)?));
+        }
         let Planning { schedule, ref wisdom, only } = *planning;
         let problem = problem.clone();
         let tuning =
@@ -158,6 +205,7 @@ impl Device {
                 let tuning = tuning(Machine::default(), "interpreter".into());
                 Box::new(Interpreter::new::<T>(problem, &data.strides, &coefficients.strides, &tuning)?)
             }
+            Device::Several(_) => unreachable!("returned above"),
         })
     }
 
@@ -168,7 +216,11 @@ impl Device {
         if matches!(self, Device::OpenCl(_)) {
             return false;
         }
-        !matches!(self, Device::Cpu { .. } | Device::Interpreter)
+        match self {
+            Device::Cpu { .. } | Device::Interpreter => false,
+            Device::Several(devices) => devices.iter().any(Device::has_wisdom),
+            _ => true,
+        }
     }
 }
 
@@ -182,6 +234,7 @@ impl std::fmt::Display for Device {
             Device::OpenCl(device) => device.fmt(f),
             Device::Interpreter => f.write_str("the kernel interpreter"),
             Device::Cpu { threads } => write!(f, "cpu, {threads} threads"),
+            Device::Several(devices) => write!(f, "{} devices, the first {}", devices.len(), devices[0]),
         }
     }
 }

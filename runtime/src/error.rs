@@ -8,7 +8,8 @@ use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Direction, Domain, Format};
 use lifting_planner::{ProgramError, Schedule, TileError};
 
-/// Reason why a plan could not be built or executed. Nothing has been written when one is returned.
+/// Reason why a plan could not be built or executed. Nothing has been written when one is returned, unless a device
+/// fails during a copy to the host or between parts of a batch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -31,6 +32,12 @@ pub enum PlanError {
     /// Invalid tiles.
     #[error(transparent)]
     Tile(#[from] TileError),
+    /// Devices that cannot share a plan, or a plan that they cannot share.
+    #[error("several devices: {reason}")]
+    SeveralDevices {
+        /// The reason, and the remedy.
+        reason: String,
+    },
     /// The wavelet has no profile for the requested format.
     #[error("wavelet `{wavelet}` has no profile {}: {}", format.name(), profile_help(wavelet, available))]
     NoProfile {

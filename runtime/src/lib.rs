@@ -68,6 +68,7 @@ pub use exec::cuda;
 pub use exec::kernels;
 pub use exec::opencl;
 pub use exec::spare::{Spare, clear_workspaces};
+pub use exec::slabs::{SlabArrays, SlabPart, Slabs};
 pub use expansive::Expansive;
 pub use half::{bf16, f16};
 pub use lifting_codegen::schedule::Shape as BlockShape;

@@ -3,6 +3,7 @@
 use crate::data::{Expected, Source, Target};
 use crate::error::PlanError;
 use crate::exec::spare::Spares;
+use crate::exec::slabs::Slabs;
 use crate::exec::{Executor, Workspace};
 use crate::sample::Sample;
 use crate::subband::{Subband, Tile};
@@ -67,6 +68,11 @@ impl<T> std::fmt::Debug for Plan<T> {
 impl<T: Sample> Plan<T> {
     pub(crate) fn from_inner(inner: Inner<T>) -> Plan<T> {
         Plan(Arc::new(inner))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> &Inner<T> {
+        &self.0
     }
 
     /// Shape of the data.
@@ -218,6 +224,17 @@ impl<T: Sample> Plan<T> {
     pub fn opencl(&self) -> Result<&crate::opencl::OpenClPlan<T>, PlanError> {
         let other = || crate::opencl::OpenClError::NotOpenCl { device: self.0.recipe.device.clone() };
         Ok(self.0.executor.as_any().and_then(|executor| executor.downcast_ref()).ok_or_else(other)?)
+    }
+
+    /// The plan on arrays that several devices share.
+    ///
+    /// # Errors
+    /// If the plan is for one device.
+    pub fn slabs(&self) -> Result<&Slabs<T>, PlanError> {
+        let alone = || PlanError::SeveralDevices {
+            reason: format!("the plan is for one, {}: build it with `Device::several`", self.0.recipe.device),
+        };
+        self.0.executor.as_any().and_then(|executor| executor.downcast_ref()).ok_or_else(alone)
     }
 
     /// Time of a transform, on a device whose time can be measured.

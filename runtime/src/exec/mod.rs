@@ -12,6 +12,7 @@ pub mod opencl;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 mod packed;
 pub mod spare;
+pub(crate) mod slabs;
 
 use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;

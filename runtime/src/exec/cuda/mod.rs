@@ -10,8 +10,8 @@
 //! [`CudaDevice::with_kernels`] never overlap, as their kernels may not wait.
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` stores; `launch`
-//! submits lists of launches; `plan` is the user's interface; `host` transforms host data; `time` measures; `kernels`
-//! launches user kernels.
+//! submits lists of launches; `plan` is the user's interface; `host` transforms host data, through `pinned` memory;
+//! `peer` copies between devices; `time` measures; `kernels` launches user kernels.
 
 mod error;
 
@@ -27,6 +27,8 @@ mod kernels;
 mod launch;
 #[cfg(feature = "cuda")]
 mod nvrtc;
+#[cfg(feature = "cuda")]
+mod peer;
 #[cfg(feature = "cuda")]
 mod plan;
 #[cfg(feature = "cuda")]
@@ -49,6 +51,7 @@ pub use {
 #[cfg(feature = "cuda")]
 pub(crate) use {
     kernels::{CudaArg, CudaKernels},
+    peer::{Lane, PeerArray, connect},
     plan::Span,
 };
 
