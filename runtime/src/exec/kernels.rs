@@ -1,7 +1,7 @@
 //! User kernels on the devices of plans, for work besides transforms.
 
 #[cfg(feature = "cuda")]
-use super::cuda::{CudaArg, CudaKernels};
+use super::cuda::{CudaArg, CudaKernels, CudaPinned};
 use crate::device::Device;
 use crate::error::PlanError;
 use crate::plan::Plan;
@@ -80,12 +80,71 @@ impl Array {
         if let Memory::Cuda(memory) = &mut self.memory { Some(memory) } else { None }
     }
 
+    /// Checks that the array has as many bytes.
+    fn check_bytes(&self, bytes: usize) -> Result<(), PlanError> {
+        if bytes > self.len * self.scalar.bytes() {
+            return Err(PlanError::KernelArray { found: self.scalar.name(), len: self.len, wanted: "more bytes" });
+        }
+        Ok(())
+    }
+
     /// Checks the element type and the range.
     fn check<T: Cell>(&self, range: &Range<usize>) -> Result<(), PlanError> {
         if self.scalar != T::SCALAR || range.start > range.end || range.end > self.len {
             return Err(PlanError::KernelArray { found: self.scalar.name(), len: self.len, wanted: T::SCALAR.name() });
         }
         Ok(())
+    }
+}
+
+/// Memory of the host that a device copies from and to without waiting; plain memory for the interpreter.
+#[derive(Debug)]
+pub struct Pinned(PinnedMemory);
+
+#[derive(Debug)]
+enum PinnedMemory {
+    Host(Vec<u8>),
+    #[cfg(feature = "cuda")]
+    Cuda(CudaPinned),
+}
+
+impl Pinned {
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            PinnedMemory::Host(bytes) => bytes.len(),
+            #[cfg(feature = "cuda")]
+            PinnedMemory::Cuda(memory) => memory.len(),
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes, after all copies from and to them.
+    ///
+    /// # Errors
+    /// If a copy has failed.
+    pub fn bytes(&self) -> Result<&[u8], PlanError> {
+        match &self.0 {
+            PinnedMemory::Host(bytes) => Ok(bytes),
+            #[cfg(feature = "cuda")]
+            PinnedMemory::Cuda(memory) => Ok(memory.bytes()?),
+        }
+    }
+
+    /// Mutable counterpart of [`Pinned::bytes`].
+    ///
+    /// # Errors
+    /// If a copy has failed.
+    pub fn bytes_mut(&mut self) -> Result<&mut [u8], PlanError> {
+        match &mut self.0 {
+            PinnedMemory::Host(bytes) => Ok(bytes),
+            #[cfg(feature = "cuda")]
+            PinnedMemory::Cuda(memory) => Ok(memory.bytes_mut()?),
+        }
     }
 }
 
@@ -190,6 +249,91 @@ impl Kernels {
                 Ok(values)
             }
         }
+    }
+
+    /// Allocates pinned memory of zeros on the host.
+    ///
+    /// # Errors
+    /// If the system refuses to pin this much.
+    pub fn pinned(&self, bytes: usize) -> Result<Pinned, PlanError> {
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = &self.cuda {
+            return Ok(Pinned(PinnedMemory::Cuda(cuda.pinned(bytes)?)));
+        }
+        Ok(Pinned(PinnedMemory::Host(vec![0; bytes])))
+    }
+
+    /// Copies bytes to the begin of an array, after all earlier launches, without waiting. Elements are in
+    /// little-endian order.
+    ///
+    /// # Errors
+    /// If the bytes do not fit, or the device refuses.
+    pub fn write_pinned(&self, array: &mut Array, from: &Pinned) -> Result<(), PlanError> {
+        array.check_bytes(from.len())?;
+        match (&mut array.memory, &from.0) {
+            #[cfg(feature = "cuda")]
+            (Memory::Cuda(memory), PinnedMemory::Cuda(from)) => {
+                if let Some(cuda) = &self.cuda {
+                    cuda.write_pinned(memory, from)?;
+                }
+                Ok(())
+            }
+            (Memory::Host(buffer), PinnedMemory::Host(bytes)) => {
+                match array.scalar.bytes() {
+                    1 => buffer.set(bytes.iter().copied().enumerate()),
+                    _ => {
+                        let pairs = bytes.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
+                        buffer.set(pairs.enumerate());
+                    }
+                }
+                Ok(())
+            }
+            #[cfg(feature = "cuda")]
+            _ => Err(PlanError::NoKernels { device: "another device".into() }),
+        }
+    }
+
+    /// Copies the first bytes of an array to offset `at` of pinned memory, after all earlier launches, without waiting.
+    ///
+    /// # Errors
+    /// If the bytes do not fit, or the device refuses.
+    pub fn read_pinned(&self, array: &Array, bytes: usize, to: &mut Pinned, at: usize) -> Result<(), PlanError> {
+        array.check_bytes(bytes)?;
+        if at.checked_add(bytes).is_none_or(|end| end > to.len()) {
+            return Err(PlanError::KernelArray { found: "bytes", len: to.len(), wanted: "more bytes" });
+        }
+        match (&array.memory, &mut to.0) {
+            #[cfg(feature = "cuda")]
+            (Memory::Cuda(memory), PinnedMemory::Cuda(to)) => match &self.cuda {
+                Some(cuda) => Ok(cuda.read_pinned(memory, bytes, to, at)?),
+                None => Ok(()),
+            },
+            (Memory::Host(buffer), PinnedMemory::Host(to)) => {
+                let to = &mut to[at..at + bytes];
+                match array.scalar {
+                    Scalar::I32 => {
+                        let values = buffer.to_vec::<i32>().unwrap_or_default();
+                        to.chunks_exact_mut(4).zip(values).for_each(|(to, v)| to.copy_from_slice(&v.to_le_bytes()));
+                    }
+                    _ => to.copy_from_slice(&buffer.to_vec::<u8>().unwrap_or_default()[..bytes]),
+                }
+                Ok(())
+            }
+            #[cfg(feature = "cuda")]
+            _ => Err(PlanError::NoKernels { device: "another device".into() }),
+        }
+    }
+
+    /// Sends all later work to a new stream, on a CUDA device.
+    ///
+    /// # Errors
+    /// If the driver cannot make one.
+    pub fn on_new_stream(&mut self) -> Result<(), PlanError> {
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = &mut self.cuda {
+            cuda.on_new_stream()?;
+        }
+        Ok(())
     }
 
     /// Prepares a plan of this device for transforms from array to array.

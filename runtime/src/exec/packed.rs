@@ -8,27 +8,13 @@ use crate::sample::Sample;
 /// # Safety
 /// The view must be valid.
 pub(crate) unsafe fn gather<T: Sample>(view: RawView<T>) -> Vec<T> {
-    let mut values = vec![T::default(); view.shape[..view.rank].iter().product()];
-    // SAFETY: passed on from the caller.
-    unsafe { gather_into(view, &mut values) };
-    values
-}
-
-/// [`gather`] into a slice of the view's size.
-///
-/// # Safety
-/// The view must be valid.
-pub(crate) unsafe fn gather_into<T: Sample>(view: RawView<T>, values: &mut [T]) {
     let (shape, strides) = (&view.shape[..view.rank], &view.strides[..view.rank]);
     if contiguous(shape) == strides {
         // SAFETY: a valid view without gaps is a slice of this length.
-        values.copy_from_slice(unsafe { std::slice::from_raw_parts(view.ptr, values.len()) });
-        return;
+        return unsafe { std::slice::from_raw_parts(view.ptr, shape.iter().product()) }.to_vec();
     }
-    for (value, at) in values.iter_mut().zip(offsets(shape, strides)) {
-        // SAFETY: an element of a valid view.
-        *value = unsafe { *view.ptr.offset(at) };
-    }
+    // SAFETY: an element of a valid view.
+    offsets(shape, strides).map(|at| unsafe { *view.ptr.offset(at) }).collect()
 }
 
 /// Writes samples from [`gather`] back into a view.

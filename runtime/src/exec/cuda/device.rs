@@ -3,13 +3,14 @@
 use super::cache::Compiled;
 use super::error::CudaError;
 use super::nvrtc::Architecture;
+use super::pinned::CudaPinned;
 use super::probe;
-use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 use lifting_codegen::machine::Facts;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Properties of a device that planners and users need.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +76,8 @@ struct Inner {
     stream: Arc<CudaStream>,
     properties: Properties,
     lost: AtomicBool,
+    /// Pinned memory for copies of host data, between transforms.
+    pieces: Mutex<Vec<CudaPinned>>,
 }
 
 impl CudaDevice {
@@ -107,7 +110,9 @@ impl CudaDevice {
         let context = CudaContext::new(ordinal).map_err(busy)?;
         let stream = context.new_stream().map_err(busy)?;
         let properties = properties(&context, ordinal).map_err(busy)?;
-        let inner = Arc::new(Inner { context, stream, properties, lost: AtomicBool::new(false) });
+        keep_freed(&context, properties.memory_bytes / KEPT);
+        let inner =
+            Arc::new(Inner { context, stream, properties, lost: AtomicBool::new(false), pieces: Mutex::default() });
         Ok(CudaDevice { inner, kernels: None })
     }
 
@@ -179,6 +184,11 @@ impl CudaDevice {
     /// Whether the context still works. After a failure, this process cannot use it again.
     pub fn is_usable(&self) -> bool {
         !self.inner.lost.load(Ordering::Relaxed)
+    }
+
+    /// Pinned memory that no copy uses.
+    pub(super) fn pieces(&self) -> MutexGuard<'_, Vec<CudaPinned>> {
+        self.inner.pieces.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Makes the context current in this thread.
@@ -269,6 +279,23 @@ fn is_fatal(code: CUresult) -> bool {
             | CUDA_ERROR_EXTERNAL_DEVICE
             | CUDA_ERROR_DEINITIALIZED
     )
+}
+
+/// Part of the device's memory that stays allocated after it is freed, until the process ends: one in this many.
+const KEPT: usize = 16;
+
+/// Lets the device keep freed memory up to this size for the next allocation. By default, each wait for a stream gives
+/// all of it back, and the next transform of host data allocates it again.
+fn keep_freed(context: &CudaContext, bytes: usize) {
+    let mut pool = std::ptr::null_mut();
+    let mut threshold = bytes as u64;
+    // SAFETY: plain driver calls with a value of the attribute's type. Without pools, nothing changes.
+    unsafe {
+        if sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()).result().is_ok() {
+            let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+            let _ = sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()).result();
+        }
+    }
 }
 
 fn properties(context: &CudaContext, ordinal: usize) -> Result<Properties, DriverError> {

@@ -1,26 +1,37 @@
 //! Transforms of host data on a device: upload, launches, download.
 //!
-//! Large arrays go through pinned staging memory, piece by piece: the host fills one piece while the device fetches
-//! another. A batch is split into parts that rotate over a few streams. While one part is uploaded, another is
-//! transformed, and a third is downloaded. Results reach the caller's memory only after complete success.
+//! Contiguous arrays in pinned memory (`cuMemHostAlloc`, `cuMemHostRegister`) are copied directly, without waiting.
+//! Others go through a ring of pinned pieces: threads of the host fill or empty one piece while the device copies
+//! another. The device keeps the pieces for the next transform. A batch is split into parts that rotate over a few
+//! streams: while one part is uploaded, another is transformed, and a third is downloaded. Results reach the caller's
+//! memory only after the kernels of their part have succeeded.
 
+use super::device::CudaDevice;
 use super::error::CudaError;
 use super::launch::{Addresses, Loaded};
+use super::pinned::CudaPinned;
 use super::plan::CudaPlan;
 use crate::data::{RawView, RawViewMut, contiguous};
 use crate::error::PlanError;
-use crate::exec::packed::{gather, gather_into, scatter};
+use crate::exec::packed::{gather, scatter};
 use crate::sample::Sample;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
+use crate::threads;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
 use lifting_dsl::geometry::Geometry;
 use lifting_planner::{List, Problem, Program};
 use std::sync::{Arc, OnceLock};
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::IntoBytes;
 
 /// Bytes of a piece: large enough for full transfer speed, small enough that the first arrives soon.
 const PIECE: usize = 4 << 20;
 
-/// Size limit in bytes of a batch item for transfers in parts: larger pinned memory is avoided.
+/// Pieces of a ring: two are copied by the host's threads or wait, while the device copies the others.
+const RING: usize = 4;
+
+/// Bytes that one thread copies at a time.
+const CHUNK: usize = 512 << 10;
+
+/// Size limit in bytes of a batch item for transfers in parts: more device memory is avoided.
 const MOST: usize = 64 << 20;
 
 /// Parts of a batch in flight: one up, one at work, one down.
@@ -72,14 +83,70 @@ impl Operation {
     }
 }
 
-/// A stream with its buffers, used by parts in turn.
+/// A stream with its device arrays, used by parts in turn.
 struct Slot {
     stream: Arc<CudaStream>,
-    up: PinnedHostSlice<u8>,
-    down: PinnedHostSlice<u8>,
     source: CudaSlice<u8>,
     target: CudaSlice<u8>,
     scratch: Option<CudaSlice<u8>>,
+}
+
+/// Pinned pieces in turn, borrowed from the device.
+struct Ring<'a> {
+    device: &'a CudaDevice,
+    pieces: Vec<CudaPinned>,
+    next: usize,
+}
+
+impl Drop for Ring<'_> {
+    fn drop(&mut self) {
+        self.device.pieces().append(&mut self.pieces);
+    }
+}
+
+impl<'a> Ring<'a> {
+    /// A ring; without pieces if the system refuses to pin memory, and copies are slower.
+    fn new(device: &'a CudaDevice) -> Ring<'a> {
+        let mut kept = device.pieces();
+        let from = kept.len().saturating_sub(RING);
+        let mut ring = Ring { device, pieces: kept.split_off(from), next: 0 };
+        drop(kept);
+        while ring.pieces.len() < RING {
+            match CudaPinned::new(device, PIECE) {
+                Ok(piece) => ring.pieces.push(piece),
+                Err(_) => device.pieces().append(&mut ring.pieces),
+            }
+            if ring.pieces.is_empty() {
+                break;
+            }
+        }
+        ring
+    }
+
+    /// Number of the next piece, if there are any.
+    fn next(&mut self) -> Option<usize> {
+        self.next = (self.next + 1) % RING;
+        (!self.pieces.is_empty()).then_some(self.next)
+    }
+}
+
+/// Whether the device copies these bytes of the host without the driver's help.
+fn is_pinned(bytes: &[u8]) -> bool {
+    let pinned = |byte: Option<&u8>| {
+        let mut kind = 0u32;
+        let (attribute, at) = (sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, byte.map(|b| &raw const *b));
+        // SAFETY: the attribute is a number of 32 bits. The driver refuses memory that it does not know.
+        let known =
+            unsafe { sys::cuPointerGetAttribute((&raw mut kind).cast(), attribute, at.map_or(0, |b| b as u64)) };
+        known.result().is_ok() && kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32
+    };
+    !bytes.is_empty() && pinned(bytes.first()) && pinned(bytes.last())
+}
+
+/// Copies bytes by all threads of the host.
+fn copy_bytes(from: &[u8], to: &mut [u8]) {
+    let count = to.len().div_ceil(CHUNK);
+    threads::pieces(to, CHUNK, count, |i, to| to.copy_from_slice(&from[i * CHUNK..][..to.len()]));
 }
 
 impl<T: Sample> CudaPlan<T> {
@@ -94,19 +161,15 @@ impl<T: Sample> CudaPlan<T> {
         dst: RawViewMut<T>,
     ) -> Result<(), PlanError> {
         let made = self.host().parts.get_or_init(|| self.parts());
-        let result = match made.as_ref().map_err(PlanError::clone)? {
+        match made.as_ref().map_err(PlanError::clone)? {
             // SAFETY: passed on from the caller, here and below.
-            Some(parts) => unsafe { self.in_parts(parts, way, src, &dst.shape[..dst.rank])? },
+            Some(parts) => unsafe { self.in_parts(parts, way, src, dst) },
             None => {
-                let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
-                // SAFETY: the caller's contract.
-                let (loaded, source) = (self.packed(), unsafe { gather(src) });
-                self.through(loaded, way.list(&loaded.program), Some(source), empty, false)?
+                let loaded = self.packed();
+                // SAFETY: as above.
+                unsafe { self.through(loaded, way.list(&loaded.program), Some(src), dst, false) }
             }
-        };
-        // SAFETY: the caller's contract.
-        unsafe { scatter(&result, dst) };
-        Ok(())
+        }
     }
 
     /// Makes the programs for parts of the batch; `None` if there is no batch, or it is small.
@@ -141,20 +204,19 @@ impl<T: Sample> CudaPlan<T> {
     /// Transforms a batch in parts that rotate over several streams.
     ///
     /// # Safety
-    /// The view must be valid.
+    /// The views must be valid, and not overlap.
     unsafe fn in_parts(
         &self,
         parts: &Parts,
         way: Operation,
         src: RawView<T>,
-        result_shape: &[usize],
-    ) -> Result<Vec<T>, PlanError> {
+        dst: RawViewMut<T>,
+    ) -> Result<(), PlanError> {
         let items = src.shape[0];
         let samples = |shape: &[usize]| shape[1..].iter().product::<usize>();
-        let (taken, given) = (samples(&src.shape[..src.rank]), samples(result_shape));
-        let mut result = vec![T::default(); items * given];
+        let (taken, given) = (samples(&src.shape[..src.rank]), samples(&dst.shape[..dst.rank]));
         if given == 0 || taken == 0 {
-            return Ok(result);
+            return Ok(());
         }
         let bytes = |samples: usize| parts.each * samples * size_of::<T>();
         let count = items.div_ceil(parts.each);
@@ -166,21 +228,19 @@ impl<T: Sample> CudaPlan<T> {
                 self.allocate(&stream, bytes(given), "the result")?,
             );
             let scratch = self.scratch(&stream, parts.workspace_bytes())?;
-            let (up, down) = (self.pinned(bytes(taken))?, self.pinned(bytes(given))?);
-            slots.push(Slot { stream, up, down, source, target, scratch });
+            slots.push(Slot { stream, source, target, scratch });
         }
-        let failed = |e| device.error("copy host data", e);
         let range = |part: usize| part * parts.each..items.min((part + 1) * parts.each);
         for turn in 0..count + slots.len() {
             let in_use = slots.len();
             let slot = &mut slots[turn % in_use];
             // Fetch the slot's previous result once it is done.
             if let Some(part) = turn.checked_sub(in_use) {
-                let range = range(part);
-                let to = &mut result[range.start * given..range.end * given];
-                let done = slot.down.as_slice().map_err(|e| device.error("finish a transform", e))?;
-                let to = to.as_mut_bytes();
-                to.copy_from_slice(&done[..to.len()]);
+                let (mut part_of, range) = (dst, range(part));
+                part_of.shape[0] = range.len();
+                part_of.ptr = dst.ptr.wrapping_offset(range.start as isize * dst.strides[0]);
+                // SAFETY: a part of a valid view.
+                unsafe { self.down(&slot.stream, &slot.target, part_of)? };
             }
             if turn >= count {
                 continue;
@@ -189,11 +249,8 @@ impl<T: Sample> CudaPlan<T> {
             let mut part = src;
             part.shape[0] = range.len();
             part.ptr = src.ptr.wrapping_offset(range.start as isize * src.strides[0]);
-            let room =
-                <[T]>::mut_from_bytes(slot.up.as_mut_slice().map_err(failed)?).expect("pinned memory is aligned");
             // SAFETY: a part of a valid view.
-            unsafe { gather_into(part, &mut room[..range.len() * taken]) };
-            slot.stream.memcpy_htod(&slot.up, &mut slot.source).map_err(failed)?;
+            unsafe { self.up(&slot.stream, part, &mut slot.source)? };
             let loaded =
                 if range.len() == parts.each { &parts.whole } else { parts.rest.as_ref().unwrap_or(&parts.whole) };
             let at = Addresses {
@@ -203,37 +260,40 @@ impl<T: Sample> CudaPlan<T> {
             };
             // SAFETY: arrays of a part's sizes, used only by this slot's stream, which frees them after its work.
             unsafe { loaded.launch::<T>(device, way.list(&loaded.program), slot.stream.cu_stream(), at)? };
-            slot.stream.memcpy_dtoh(&slot.target, &mut slot.down).map_err(failed)?;
         }
         for slot in &slots {
             slot.stream.synchronize().map_err(|e| device.error("finish a transform", e))?;
         }
-        Ok(result)
+        Ok(())
     }
 
     /// Runs a list on host data: upload, launches, download.
-    pub(super) fn through(
+    ///
+    /// # Safety
+    /// The views must be valid, have the shapes of the list, and not overlap.
+    pub(super) unsafe fn through(
         &self,
         loaded: &Loaded,
         list: &List,
-        source: Option<Vec<T>>,
-        target: Vec<T>,
+        source: Option<RawView<T>>,
+        target: RawViewMut<T>,
         keep_target: bool,
-    ) -> Result<Vec<T>, PlanError> {
+    ) -> Result<(), PlanError> {
         let stream = self.device().stream();
-        let bytes = |len: usize| (len * size_of::<T>()).max(1);
+        let bytes = |shape: &[usize]| (shape.iter().product::<usize>() * size_of::<T>()).max(1);
         let mut at = Addresses { source: 0, target: 0, scratch: 0 };
-        let mut target = target;
         let (mut held_source, mut held_scratch) = (None, None);
-        if let Some(source) = &source {
-            let mut memory = self.allocate(stream, bytes(source.len()), "the source")?;
-            self.up(stream, source.as_bytes(), &mut memory)?;
+        if let Some(source) = source {
+            let mut memory = self.allocate(stream, bytes(&source.shape[..source.rank]), "the source")?;
+            // SAFETY: passed on from the caller, here and below.
+            unsafe { self.up(stream, source, &mut memory)? };
             at.source = memory.device_ptr(stream).0;
             held_source = Some(memory);
         }
-        let mut memory = self.allocate(stream, bytes(target.len()), "the result")?;
+        let mut memory = self.allocate(stream, bytes(&target.shape[..target.rank]), "the result")?;
         if keep_target {
-            self.up(stream, target.as_bytes(), &mut memory)?;
+            // SAFETY: as above.
+            unsafe { self.up(stream, target.as_const(), &mut memory)? };
         }
         at.target = memory.device_ptr_mut(stream).0;
         if let Some(mut scratch) = self.scratch(stream, loaded.workspace_bytes)? {
@@ -242,74 +302,119 @@ impl<T: Sample> CudaPlan<T> {
         }
         // SAFETY: arrays of a packed program's sizes, all on this one stream, alive until it has been waited for.
         unsafe { loaded.launch::<T>(self.device(), list, stream.cu_stream(), at)? };
-        // A level's low band may be empty, but an allocation may not.
-        if !target.is_empty() {
-            self.down(stream, &memory, target.as_mut_bytes())?;
-        }
-        stream.synchronize().map_err(|e| self.device().error("finish a transform", e))?;
+        // SAFETY: as above.
+        unsafe { self.down(stream, &memory, target)? };
         drop((held_source, held_scratch));
-        Ok(target)
+        Ok(())
     }
 
-    /// Copies to the device, large arrays through pinned memory.
-    fn up(&self, stream: &Arc<CudaStream>, from: &[u8], to: &mut CudaSlice<u8>) -> Result<(), CudaError> {
-        let failed = |e| self.device().error("copy host data", e);
-        let Some(mut staging) = self.staging(from.len() / PIECE) else {
-            return stream.memcpy_htod(from, &mut to.slice_mut(..from.len())).map_err(failed);
-        };
-        let pieces = from.chunks_exact(PIECE);
-        let (count, last) = (pieces.len(), pieces.remainder());
-        for (i, piece) in pieces.enumerate() {
-            let room = &mut staging[i % 2];
-            // Waits until the previous content is on the device.
-            room.as_mut_slice().map_err(failed)?.copy_from_slice(piece);
-            stream.memcpy_htod(room, &mut to.slice_mut(i * PIECE..(i + 1) * PIECE)).map_err(failed)?;
-        }
-        if last.is_empty() {
+    /// Copies a view to the begin of a device array. The view may change afterwards unless it is pinned.
+    ///
+    /// # Safety
+    /// The view must be valid; pinned memory, until the stream has been waited for.
+    unsafe fn up(&self, stream: &Arc<CudaStream>, view: RawView<T>, to: &mut CudaSlice<u8>) -> Result<(), CudaError> {
+        let shape = &view.shape[..view.rank];
+        if shape.contains(&0) {
             return Ok(());
         }
-        stream.memcpy_htod(last, &mut to.slice_mut(count * PIECE..count * PIECE + last.len())).map_err(failed)
+        let to = to.device_ptr_mut(stream).0;
+        if contiguous(shape) == view.strides[..view.rank] {
+            // SAFETY: a valid view without gaps is a slice of this length.
+            let values = unsafe { std::slice::from_raw_parts(view.ptr, shape.iter().product()) };
+            return self.up_bytes(stream, values.as_bytes(), to);
+        }
+        // SAFETY: passed on from the caller.
+        let values = unsafe { gather(view) };
+        self.up_bytes(stream, values.as_bytes(), to)
     }
 
-    /// Copies from the device, large arrays through pinned memory. A small array is complete only after the stream has
-    /// been waited for.
-    fn down(&self, stream: &Arc<CudaStream>, from: &CudaSlice<u8>, to: &mut [u8]) -> Result<(), CudaError> {
+    fn up_bytes(&self, stream: &Arc<CudaStream>, from: &[u8], to: sys::CUdeviceptr) -> Result<(), CudaError> {
         let failed = |e| self.device().error("copy host data", e);
-        let count = to.len() / PIECE;
-        let Some(mut staging) = self.staging(count) else {
-            return stream.memcpy_dtoh(&from.slice(..to.len()), to).map_err(failed);
-        };
-        for i in 0..=count {
-            if i < count {
-                let piece = from.slice(i * PIECE..(i + 1) * PIECE);
-                stream.memcpy_dtoh(&piece, &mut staging[i % 2]).map_err(failed)?;
-            }
-            if let Some(done) = i.checked_sub(1) {
-                let piece = staging[done % 2].as_slice().map_err(failed)?;
-                to[done * PIECE..(done + 1) * PIECE].copy_from_slice(piece);
-            }
-        }
-        let rest = count * PIECE..to.len();
-        if rest.is_empty() {
-            return Ok(());
-        }
-        stream.memcpy_dtoh(&from.slice(rest.clone()), &mut to[rest]).map_err(failed)
-    }
-
-    /// Two pieces of pinned memory, if there are pieces at all; `None` if the system refuses to pin memory, and copies
-    /// are slower.
-    fn staging(&self, pieces: usize) -> Option<Vec<PinnedHostSlice<u8>>> {
-        (0..pieces.min(2)).map(|_| self.pinned(PIECE).ok()).collect()
-    }
-
-    fn pinned(&self, bytes: usize) -> Result<PinnedHostSlice<u8>, CudaError> {
         self.device().ready()?;
-        let failed = |e| self.device().error("pin host memory", e);
-        // Not write-combined: the host also reads it.
-        // SAFETY: it is filled before anything reads it.
-        let mut memory = unsafe { self.device().context().alloc_pinned_with_flags::<u8>(bytes, 0) }.map_err(failed)?;
-        memory.as_mut_slice().map_err(failed)?.fill(0);
-        Ok(memory)
+        // SAFETY: the device array is as long. The driver copies pageable memory before it returns, and the caller
+        // keeps pinned memory.
+        let direct =
+            |from: &[u8], to| unsafe { result::memcpy_htod_async(to, from, stream.cu_stream()) }.map_err(failed);
+        if from.len() < CHUNK || is_pinned(from) {
+            return direct(from, to);
+        }
+        let mut ring = Ring::new(self.device());
+        for (i, part) in from.chunks(PIECE).enumerate() {
+            let to = to + (i * PIECE) as u64;
+            let Some(piece) = ring.next() else {
+                direct(part, to)?;
+                continue;
+            };
+            let piece = &mut ring.pieces[piece];
+            // Waits until the previous content is on the device.
+            copy_bytes(part, &mut piece.bytes_mut()?[..part.len()]);
+            // SAFETY: the device array is as long, and the caller keeps it.
+            unsafe { piece.send(stream, part.len(), to)? };
+        }
+        Ok(())
+    }
+
+    /// Waits for a stream, and copies the begin of a device array to a view.
+    ///
+    /// # Safety
+    /// The view must be valid, and no other view may overlap it.
+    unsafe fn down(
+        &self,
+        stream: &Arc<CudaStream>,
+        from: &CudaSlice<u8>,
+        view: RawViewMut<T>,
+    ) -> Result<(), CudaError> {
+        let shape = &view.shape[..view.rank];
+        // Kernels that fail leave the caller's memory as it is.
+        stream.synchronize().map_err(|e| self.device().error("finish a transform", e))?;
+        let count = shape.iter().product();
+        if count == 0 {
+            return Ok(());
+        }
+        let from = from.device_ptr(stream).0;
+        if contiguous(shape) == view.strides[..view.rank] {
+            // SAFETY: a valid view without gaps is a slice of this length.
+            let values = unsafe { std::slice::from_raw_parts_mut(view.ptr, count) };
+            return self.down_bytes(stream, from, values.as_mut_bytes());
+        }
+        let mut values = vec![T::default(); count];
+        self.down_bytes(stream, from, values.as_mut_bytes())?;
+        // SAFETY: passed on from the caller.
+        unsafe { scatter(&values, view) };
+        Ok(())
+    }
+
+    fn down_bytes(&self, stream: &Arc<CudaStream>, from: sys::CUdeviceptr, to: &mut [u8]) -> Result<(), CudaError> {
+        let failed = |e| self.device().error("copy host data", e);
+        if to.len() < CHUNK || is_pinned(to) {
+            // SAFETY: the device array is as long, and the stream is waited for at once.
+            unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }.map_err(failed)?;
+            return stream.synchronize().map_err(failed);
+        }
+        let mut ring = Ring::new(self.device());
+        // Pieces in flight, with the part of the result that each holds.
+        let mut in_flight: std::collections::VecDeque<(usize, &mut [u8])> = std::collections::VecDeque::new();
+        for (i, part) in to.chunks_mut(PIECE).enumerate() {
+            if in_flight.len() == RING
+                && let Some((piece, part)) = in_flight.pop_front()
+            {
+                copy_bytes(&ring.pieces[piece].bytes()?[..part.len()], part);
+            }
+            let from = from + (i * PIECE) as u64;
+            let Some(piece) = ring.next() else {
+                // SAFETY: the device array is as long, and the stream is waited for at once.
+                unsafe { result::memcpy_dtoh_async(part, from, stream.cu_stream()) }.map_err(failed)?;
+                stream.synchronize().map_err(failed)?;
+                continue;
+            };
+            // SAFETY: the device array is as long, and all pieces are waited for below.
+            unsafe { ring.pieces[piece].receive(stream, part.len(), from, 0)? };
+            in_flight.push_back((piece, part));
+        }
+        for (piece, part) in in_flight {
+            copy_bytes(&ring.pieces[piece].bytes()?[..part.len()], part);
+        }
+        Ok(())
     }
 }
 

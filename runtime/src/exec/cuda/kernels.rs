@@ -1,15 +1,14 @@
 //! User kernels on a device: compiled, cached and loaded like those of plans.
 
-use super::cache;
-use super::device::{CudaDevice, describe};
+use super::device::CudaDevice;
 use super::error::CudaError;
-use super::launch::load;
+use super::launch;
 use super::nvrtc::Target;
+use super::pinned::CudaPinned;
 use super::plan::{CudaPlan, CudaWorkspace, Transform};
 use crate::error::PlanError;
 use crate::sample::Sample;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, sys};
-use lifting_codegen::back::{Cuda, Dialect};
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::ir::valid::KernelInfo;
 use std::sync::Arc;
@@ -34,17 +33,10 @@ impl CudaKernels {
     /// Writes, compiles and loads kernels.
     pub fn new(device: &CudaDevice, kernels: &[(&Kernel, &KernelInfo)]) -> Result<CudaKernels, PlanError> {
         device.ready()?;
-        let (source, names) = Cuda
-            .write_with(kernels, &mut Cuda.namer())
-            .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
-        let compiled = cache::compiled(&source, &Target::of(device.properties().architecture)?)?;
-        let module = load(device, &compiled)?;
-        let function = |name: &String| {
-            let missing = |e| CudaError::Module { reason: format!("it has no kernel `{name}`: {}", describe(e)) };
-            module.load_function(name).map_err(missing)
-        };
-        let functions = names.iter().map(function).collect::<Result<_, _>>()?;
-        Ok(CudaKernels { device: device.clone(), stream: device.stream().clone(), functions })
+        let (device, stream) = (device.clone(), device.stream().clone());
+        let target = Target::of(device.properties().architecture)?;
+        let functions = launch::compile(&device, kernels, &target)?;
+        Ok(CudaKernels { device, stream, functions })
     }
 
     /// The stream.
@@ -60,6 +52,41 @@ impl CudaKernels {
         }
         self.stream = stream.clone();
         Ok(())
+    }
+
+    /// Switches to a new stream.
+    pub fn on_new_stream(&mut self) -> Result<(), CudaError> {
+        // Arrays were filled on the previous stream.
+        self.wait()?;
+        self.stream = self.device.new_stream()?;
+        Ok(())
+    }
+
+    /// Pinned memory of zeros.
+    pub fn pinned(&self, bytes: usize) -> Result<CudaPinned, CudaError> {
+        CudaPinned::new(&self.device, bytes)
+    }
+
+    /// Copies pinned memory to the begin of an array of at least its length, without waiting.
+    pub fn write_pinned(&self, array: &mut CudaSlice<u8>, from: &CudaPinned) -> Result<(), CudaError> {
+        self.device.ready()?;
+        let (address, _guard) = array.device_ptr_mut(&self.stream);
+        // SAFETY: the array is as long, and this stream orders its later uses.
+        unsafe { from.send(&self.stream, from.len(), address) }
+    }
+
+    /// Copies the first bytes of an array to offset `at` of pinned memory, without waiting. Both are long enough.
+    pub fn read_pinned(
+        &self,
+        array: &CudaSlice<u8>,
+        bytes: usize,
+        to: &mut CudaPinned,
+        at: usize,
+    ) -> Result<(), CudaError> {
+        self.device.ready()?;
+        let (address, _guard) = array.device_ptr(&self.stream);
+        // SAFETY: as above.
+        unsafe { to.receive(&self.stream, bytes, address, at) }
     }
 
     /// An array of zeros.

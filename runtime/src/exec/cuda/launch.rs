@@ -7,9 +7,12 @@ use super::device::{CudaDevice, describe};
 use super::error::CudaError;
 use super::nvrtc::Target;
 use crate::error::PlanError;
+use crate::threads;
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
 use lifting_codegen::back::{Cuda, Dialect};
+use lifting_codegen::ir::Kernel;
+use lifting_codegen::ir::valid::KernelInfo;
 use lifting_planner::{Arg, Array, Extent, Launch, List, Machine, Program, Region};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -107,22 +110,14 @@ impl Loaded {
         let (source, names) = Cuda
             .write_with(&list, &mut Cuda.namer())
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
-        let compiled = match &target {
-            Some(target) => Some(cache::compiled(&source, target)?),
-            None => kernels.cloned(),
-        };
-        let mut functions = Vec::new();
-        if let Some(compiled) = compiled {
-            let module = load(device, &compiled)?;
-            for name in &names {
-                functions.push(module.load_function(name).map_err(|e| CudaError::Module {
-                    reason: format!(
-                        "it has no kernel `{name}`, so it was made for another plan, device or version: {}",
-                        describe(e)
-                    ),
-                })?);
+        let functions = match (&target, kernels) {
+            (Some(target), _) => compile(device, &list, target)?,
+            (None, Some(compiled)) => {
+                let module = load(device, compiled)?;
+                names.iter().map(|name| function_of(&module, name)).collect::<Result<_, _>>()?
             }
-        }
+            (None, None) => Vec::new(),
+        };
         let clusters = target.is_some() && device.properties().architecture.major == CLUSTERED;
         Ok(Loaded { program, source, functions, clusters, starts, workspace_bytes })
     }
@@ -358,6 +353,36 @@ pub(super) fn load(device: &CudaDevice, compiled: &Compiled) -> Result<Arc<CudaM
     })
 }
 
+/// Compiles kernels and loads them, each by itself: the threads of the host share them, and the cache finds those that
+/// plans have in common.
+pub(super) fn compile(
+    device: &CudaDevice,
+    kernels: &[(&Kernel, &KernelInfo)],
+    target: &Target,
+) -> Result<Vec<CudaFunction>, PlanError> {
+    let compiled = threads::map(kernels, |kernel| -> Result<(Compiled, String), PlanError> {
+        let (source, mut names) = Cuda
+            .write_with(&[*kernel], &mut Cuda.namer())
+            .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
+        Ok((cache::compiled(&source, target)?, names.remove(0)))
+    });
+    let function = |compiled: Result<(Compiled, String), PlanError>| {
+        let (compiled, name) = compiled?;
+        Ok(function_of(&load(device, &compiled)?, &name)?)
+    };
+    compiled.into_iter().map(function).collect()
+}
+
+/// A kernel of a module.
+fn function_of(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunction, CudaError> {
+    module.load_function(name).map_err(|e| CudaError::Module {
+        reason: format!(
+            "it has no kernel `{name}`, so it was made for another plan, device or version: {}",
+            describe(e)
+        ),
+    })
+}
+
 /// A launch attribute without a value.
 fn attribute(id: sys::CUlaunchAttributeID) -> sys::CUlaunchAttribute {
     sys::CUlaunchAttribute { id, pad: [0; 4], value: sys::CUlaunchAttributeValue { pad: [0; 64] } }
@@ -373,8 +398,8 @@ mod tests {
     use super::super::nvrtc::Architecture;
     use super::super::nvrtc::tests::{SM_90, available};
     use super::*;
+    use lifting_codegen::ir::Stmt;
     use lifting_codegen::ir::visit::any_stmt;
-    use lifting_codegen::ir::{Kernel, Stmt};
     use lifting_dsl::geometry::{Geometry, Layout};
     use lifting_dsl::sample::SampleType;
     use lifting_planner::{Problem, Schedule, Tuning};

@@ -30,6 +30,8 @@ mod nvrtc;
 #[cfg(feature = "cuda")]
 mod peer;
 #[cfg(feature = "cuda")]
+mod pinned;
+#[cfg(feature = "cuda")]
 mod plan;
 #[cfg(feature = "cuda")]
 mod probe;
@@ -52,6 +54,7 @@ pub use {
 pub(crate) use {
     kernels::{CudaArg, CudaKernels},
     peer::{Lane, PeerArray, connect},
+    pinned::CudaPinned,
     plan::Span,
 };
 

@@ -6,7 +6,6 @@ use super::host::{Host, Operation};
 use super::launch::{Addresses, CudaGraph, Loaded};
 use crate::data::{RawView, RawViewMut, contiguous};
 use crate::error::PlanError;
-use crate::exec::packed::{gather, scatter};
 use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
@@ -536,8 +535,7 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
     unsafe fn forward_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
         let list = self.packed.program.forward_in_place.as_ref().expect("a plan that pads is not run in place");
         // SAFETY: as above.
-        unsafe { scatter(&self.through(&self.packed, list, None, gather(data.as_const()), true)?, data) };
-        Ok(())
+        unsafe { self.through(&self.packed, list, None, data, true) }
     }
 
     unsafe fn adjoint(
@@ -549,10 +547,8 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
     ) -> Result<(), PlanError> {
         let loaded = self.adjoints(true)?;
         let list = loaded.program.adjoint_list(of);
-        let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
         // SAFETY: as above.
-        unsafe { scatter(&self.through(loaded, list, Some(gather(src)), empty, false)?, dst) };
-        Ok(())
+        unsafe { self.through(loaded, list, Some(src), dst, false) }
     }
 
     unsafe fn inverse(
@@ -569,7 +565,6 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
         let list = self.packed.program.inverse_in_place.as_ref().expect("a plan that pads is not run in place");
         // SAFETY: as above.
-        unsafe { scatter(&self.through(&self.packed, list, None, gather(data.as_const()), true)?, data) };
-        Ok(())
+        unsafe { self.through(&self.packed, list, None, data, true) }
     }
 }
