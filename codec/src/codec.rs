@@ -3,7 +3,7 @@
 use crate::bands::{Band, BlockPlace};
 use crate::block::{self, Order, Passes};
 use crate::colour::Colour;
-use crate::device::BlockCoder;
+use crate::device::{BlockCoder, DeviceEncoder};
 use crate::error::CodecError;
 use crate::format::Format;
 use crate::header::{BLOCK_SIDES, Header, MAX_LAYERS, MAX_LEVELS, VERSION, check_tile};
@@ -13,7 +13,7 @@ use crate::quantise::Quantiser;
 use crate::values::Values;
 use crate::weights::step_of_quality;
 use lifting::{Device, Domain, Scheme};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Quality of the picture, or size of its stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,25 @@ pub struct Codec {
     /// Values whose ranks are coded.
     pub(crate) values: Option<Arc<Values>>,
     pub(crate) tiles_first: bool,
+    pub(crate) idle: IdleEncoder,
+}
+
+/// The encoder of the last picture on a device, which the next one of the same format takes. Copies of a codec share
+/// it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IdleEncoder(Arc<Mutex<Option<DeviceEncoder>>>);
+
+impl IdleEncoder {
+    /// Takes the encoder if it has this format.
+    pub fn take(&self, format: Format) -> Option<DeviceEncoder> {
+        let mut idle = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        if idle.as_ref().is_some_and(|encoder| encoder.format() == format) { idle.take() } else { None }
+    }
+
+    /// Keeps an encoder.
+    pub fn keep(&self, encoder: DeviceEncoder) {
+        *self.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(encoder);
+    }
 }
 
 /// Builder of a [`Codec`].
@@ -90,6 +109,7 @@ impl Codec {
             sections: Arc::default(),
             values: None,
             tiles_first: false,
+            idle: IdleEncoder::default(),
         })
     }
 }
@@ -194,6 +214,9 @@ impl CodecBuilder {
 
     /// Sets the device that transforms pictures and codes blocks: a CUDA device, or the processor (default). The bytes
     /// are the same, apart from deflated packets. Blocks of more than 16 bitplanes always run on the processor.
+    ///
+    /// On a CUDA device, the codec keeps kernels and memory of the last picture for the next one of the same format.
+    /// [`Codec::frames`] overlaps pictures.
     pub fn device(mut self, device: Device) -> Self {
         self.0.device = device;
         self
@@ -228,6 +251,7 @@ impl CodecBuilder {
             Target::Quality(x) if !(1.0..=100.0).contains(&x) => wrong("a quality", x, "from 1 to 100"),
             _ => {
                 codec.coder = BlockCoder::new(&codec.device, codec.order)?;
+                codec.idle = IdleEncoder::default();
                 Ok(codec)
             }
         }
@@ -237,12 +261,12 @@ impl CodecBuilder {
 impl Codec {
     /// Sets whether streams of one component record that the array had an axis for it: (height, width, 1).
     pub fn component_axis(self, component_axis: bool) -> Codec {
-        Codec { component_axis, ..self }
+        Codec { component_axis, idle: IdleEncoder::default(), ..self }
     }
 
     /// Sets rows and columns of the tiles: see [`CodecBuilder::tile`].
     pub fn tile(self, height: usize, width: usize) -> Codec {
-        Codec { tile: Some([height, width]), ..self }
+        Codec { tile: Some([height, width]), idle: IdleEncoder::default(), ..self }
     }
 
     /// Sets the metadata of streams.
@@ -250,7 +274,7 @@ impl Codec {
     /// # Errors
     /// If it is too long.
     pub fn metadata(self, metadata: &Metadata) -> Result<Codec, CodecError> {
-        Ok(Codec { sections: metadata.write()?.into(), ..self })
+        Ok(Codec { sections: metadata.write()?.into(), idle: IdleEncoder::default(), ..self })
     }
 
     pub(crate) fn scheme(&self) -> &Scheme {
@@ -284,14 +308,25 @@ impl Codec {
         }
     }
 
+    /// Copy of the codec without the encoder that it keeps.
+    pub(crate) fn without_idle(&self) -> Codec {
+        Codec { idle: IdleEncoder::default(), ..self.clone() }
+    }
+
+    /// Copy of the codec on another device.
+    pub(crate) fn for_device(&self, device: &Device) -> Result<Codec, CodecError> {
+        let coder = BlockCoder::new(device, self.order)?;
+        Ok(Codec { device: device.clone(), coder, ..self.without_idle() })
+    }
+
     /// Copy of the codec with another target.
     pub(crate) fn with_target(&self, target: Target) -> Codec {
-        Codec { target, ..self.clone() }
+        Codec { target, idle: IdleEncoder::default(), ..self.clone() }
     }
 
     /// Copy of the codec that runs on the processor.
     pub(crate) fn on_processor(&self) -> Codec {
-        Codec { device: Device::cpu(), coder: None, ..self.clone() }
+        Codec { device: Device::cpu(), coder: None, idle: IdleEncoder::default(), ..self.clone() }
     }
 
     pub(crate) fn colour_of(&self, components: usize) -> Colour {

@@ -257,6 +257,9 @@ impl<'a> Decoder<'a> {
     /// Moves block decoding and the inverse transform to a CUDA device; the processor is the default. The samples are
     /// the same. Pictures with incomplete blocks, or with more than 16 bitplanes, always decode on the processor.
     ///
+    /// Kernels and memory stay for the next stream of the same kind, until
+    /// [`release_device_memory`](crate::release_device_memory) frees them.
+    ///
     /// # Errors
     /// If the device cannot run kernels.
     pub fn on(mut self, device: &Device) -> Result<Self, CodecError> {
@@ -297,7 +300,7 @@ impl<'a> Decoder<'a> {
         // Coefficients, samples of planes, and samples of pixels; a region is copied.
         let copies = 4 + if self.header.components > 1 || self.region.is_some() { 4 } else { 0 };
         budget::check_memory(samples * 4 + (samples >> (2 * level)) * copies, "the picture's coefficients")?;
-        let picture = match self.decode_on_device(level) {
+        let picture = match self.whole_on_device(level) {
             Some(picture) => picture,
             None => match self.header.scheme.domain() {
                 Domain::Integer => self.decode_as::<i32>(level, &window),
@@ -311,16 +314,15 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes the whole picture on the device; `None` if the processor has to.
-    fn decode_on_device(&self, level: u32) -> Option<Result<Picture, CodecError>> {
+    fn whole_on_device(&self, level: u32) -> Option<Result<Picture, CodecError>> {
         let is_whole = level == 0 && self.region.is_none() && self.header.layers == 1;
         let Source::Bytes(stream) = self.source else { return None };
         if self.coder.is_none() || !is_whole {
             return None;
         }
-        match self.on_device(&self.device, 1, stream.len()) {
-            Ok(mut decoder) => Some(decoder.decode_one(stream)),
+        match self.decode_on_device(&self.device, stream) {
             Err(CodecError::NotOnDevice { .. }) => None,
-            Err(error) => Some(Err(error)),
+            done => Some(done),
         }
     }
 

@@ -35,7 +35,7 @@ impl Codec {
         let mut stream = self.stream_of(image)?;
         // No stream is made that decoders refuse.
         if self.deflated && image.samples.len() as u128 > SMALL + PROPORTION * stream.len() as u128 {
-            stream = Codec { deflated: false, ..self.clone() }.stream_of(image)?;
+            stream = Codec { deflated: false, ..self.without_idle() }.stream_of(image)?;
         }
         budget::check(&self.scheme, image.samples.len() as u128, stream.len(), None)?;
         Ok(stream)
@@ -49,7 +49,7 @@ impl Codec {
             match values.only() {
                 Some(_) if !is_small => {}
                 only => {
-                    let codec = Codec { values: Some(Arc::new(values)), ..self.clone() };
+                    let codec = Codec { values: Some(Arc::new(values)), ..self.without_idle() };
                     return if only.is_some() { codec.head(&ranks) } else { codec.stream_of_samples(&ranks) };
                 }
             }
@@ -87,7 +87,13 @@ impl Codec {
             Ok::<_, CodecError>(encoder)
         };
         match self.target {
-            Target::Lossless | Target::Quality(_) => self.on_device(image.format(), 1)?.only(image),
+            Target::Lossless | Target::Quality(_) => {
+                let format = image.format();
+                let mut encoder = self.idle.take(format).map_or_else(|| self.on_device(format, 1), Ok)?;
+                let stream = encoder.only(image)?;
+                self.idle.keep(encoder);
+                Ok(stream)
+            }
             Target::BitsPerPixel(bits) => {
                 let mut encoder = trials()?;
                 search::of_bytes(image, search::bytes_of(image, bits), |step| encoder.by_step(step))

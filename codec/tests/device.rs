@@ -153,6 +153,47 @@ fn quantised_streams_match_the_processor() {
 }
 
 /// Blocks of more planes than kernels support still give the processor's streams.
+/// Codecs and decoders that keep kernels and memory of earlier pictures, also of other formats and qualities.
+#[test]
+fn pictures_in_turn_match_the_processor() {
+    let images = [noise(20, 24, 1, 8), noise(24, 16, 1, 8), noise(20, 24, 1, 8)];
+    for builder in [wavelet("legall53").levels(1), wavelet("cdf97").levels(1).quality(70.0)] {
+        let codec = builder.clone().device(Device::Interpreter).build().unwrap();
+        let on_processor = builder.build().unwrap();
+        for image in &images {
+            let stream = codec.encode(image).unwrap();
+            assert_eq!(stream, on_processor.encode(image).unwrap());
+            let decoder = Decoder::new(&stream).unwrap().on(&Device::Interpreter).unwrap();
+            assert_eq!(decoder.decode(0).unwrap(), Decoder::new(&stream).unwrap().decode(0).unwrap());
+        }
+    }
+    lifting_codec::release_device_memory();
+}
+
+/// Frames on two devices: streams in order, those left to the processor too.
+#[test]
+fn frames_in_flight_match_the_processor() {
+    let codec = wavelet("legall53").levels(1).build().unwrap();
+    let flat = |i| Image { samples: vec![i; 16 * 12], ..noise(16, 12, 1, 16) };
+    let mut images: Vec<Image> = (0..8).map(flat).collect();
+    // More than 16 bitplanes.
+    images[3].samples.iter_mut().enumerate().for_each(|(i, sample)| *sample = [0, 65535][(i / 12 + i) % 2]);
+    for devices in [&[Device::Interpreter][..], &[Device::Interpreter, Device::Interpreter]] {
+        let mut frames = codec.frames(images[0].format(), devices).unwrap();
+        let mut streams = Vec::new();
+        for image in &images {
+            let pairs = frames.next_frame().unwrap().chunks_exact_mut(2);
+            pairs.zip(&image.samples).for_each(|(to, sample)| to.copy_from_slice(&(*sample as u16).to_le_bytes()));
+            streams.extend(frames.send().unwrap());
+        }
+        while let Some(stream) = frames.receive().unwrap() {
+            streams.push(stream);
+        }
+        assert_eq!(streams, images.iter().map(|image| codec.encode(image).unwrap()).collect::<Vec<_>>());
+    }
+    assert!(codec.frames(images[0].format(), &[]).is_err());
+}
+
 #[test]
 fn unsupported_blocks_fall_back_to_the_processor() {
     let mut wild = picture(16, 16, 1, 16, false);

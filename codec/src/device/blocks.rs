@@ -11,7 +11,7 @@ use crate::tables::Tables;
 use lifting::Device;
 use lifting::kernels::Kernels;
 use lifting_codegen::ir::Scalar;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 // Indices of the kernels.
 const CHOOSE: usize = 0;
@@ -22,7 +22,10 @@ const DECODE: usize = 3;
 /// Block coder of a device.
 #[derive(Debug)]
 pub struct BlockCoder {
-    kernels: Kernels,
+    device: Device,
+    order: Order,
+    /// Made on first use: whole streams on a device have kernels of their own.
+    kernels: OnceLock<Result<Kernels, CodecError>>,
 }
 
 impl BlockCoder {
@@ -31,12 +34,22 @@ impl BlockCoder {
         if let Device::Cpu { .. } = device {
             return Ok(None);
         }
-        let kernels = vec![chooser(order), encoder(order), gatherer(), decoder(order)];
         #[allow(unsafe_code)]
-        // SAFETY: kernels access the coefficients and words of their tasks, and the tasks, made here, stay within the
-        // arrays. Choices name existing tables. All other indices follow from block and lane.
-        let kernels = unsafe { Kernels::new(device, kernels) }?;
-        Ok(Some(Arc::new(BlockCoder { kernels })))
+        // SAFETY: there are no kernels. This only asks whether the device runs any.
+        unsafe { Kernels::new(device, Vec::new()) }?;
+        Ok(Some(Arc::new(BlockCoder { device: device.clone(), order, kernels: OnceLock::new() })))
+    }
+
+    fn kernels(&self) -> Result<&Kernels, CodecError> {
+        let order = self.order;
+        let made = self.kernels.get_or_init(|| {
+            let kernels = vec![chooser(order), encoder(order), gatherer(), decoder(order)];
+            #[allow(unsafe_code)]
+            // SAFETY: kernels access the coefficients and words of their tasks, and the tasks, made here, stay within
+            // the arrays. Choices name existing tables. All other indices follow from block and lane.
+            Ok(unsafe { Kernels::new(&self.device, kernels) }?)
+        });
+        made.as_ref().map_err(CodecError::clone)
     }
 
     /// Encodes the blocks of these components, each as [`encode`](crate::block::encode) does. `None` if there are too
@@ -62,7 +75,7 @@ impl BlockCoder {
         if i32::try_from(room.max(each * components.len())).is_err() {
             return Ok(None);
         }
-        let kernels = &self.kernels;
+        let kernels = self.kernels()?;
         let numbers = [first.stride, places.len()];
         let mut coefficients = kernels.upload(&components.concat())?;
         let mut blocks = kernels.upload(&fields)?;
@@ -132,7 +145,7 @@ impl BlockCoder {
         }
         let all = components.checked_mul(each).filter(|n| i32::try_from((*n).max(words.len())).is_ok());
         let Some(all) = all else { return Ok(None) };
-        let kernels = &self.kernels;
+        let kernels = self.kernels()?;
         let mut coefficients = kernels.zeroed(Scalar::I32, all)?;
         if let Some((first, _)) = blocks.first() {
             let mut table = kernels.upload(&probabilities(tables))?;

@@ -10,9 +10,11 @@ use crate::format::Format;
 use crate::header::{CHECKSUM, Header};
 use crate::lane::{Lane, Transform};
 use crate::packet::places_of_packets;
+use crate::quantise::{Quantiser, Step};
 use lifting::kernels::{Array, Kernels};
 use lifting::{Device, Domain};
 use lifting_codegen::ir::Scalar;
+use std::sync::Mutex;
 
 // Indices of the kernels.
 const HEADER: usize = 0;
@@ -33,6 +35,44 @@ impl Decoder<'_> {
     /// If the device cannot run kernels or lacks the memory, if there are several layers, or if pictures are too large.
     pub fn on_device(&self, device: &Device, pictures: usize, bytes: usize) -> Result<DeviceDecoder, CodecError> {
         DeviceDecoder::new(self.header(), device, pictures, bytes)
+    }
+}
+
+/// The decoder of the last stream on a device, with its device, header and capacity: the next stream of the same kind
+/// takes it.
+static IDLE: Mutex<Option<(Device, Kind, DeviceDecoder)>> = Mutex::new(None);
+
+/// Header without quantisers, and capacity.
+type Kind = (Vec<u8>, usize);
+
+/// Frees the kernels and device memory that the last [`Decoder::decode`] on a device keeps for the next one.
+pub fn release_device_memory() {
+    *IDLE.lock().unwrap_or_else(|e| e.into_inner()) = None;
+}
+
+impl Decoder<'_> {
+    /// Decodes the whole picture on a device.
+    pub(crate) fn decode_on_device(&self, device: &Device, stream: &[u8]) -> Result<Picture, CodecError> {
+        let mut header = self.header().clone();
+        if let Some(quantisers) = &mut header.quantisers {
+            quantisers.fill(Quantiser { step: Step::ONE, offset: 0 });
+        }
+        // Streams of similar length share a decoder.
+        let room = stream.len().next_power_of_two();
+        let kind = (header.write()?, if room > 1 << 30 { stream.len() } else { room });
+        let idle = || IDLE.lock().unwrap_or_else(|e| e.into_inner());
+        let suits = |(of, other, _): &mut (Device, Kind, DeviceDecoder)| of == device && *other == kind;
+        let found = idle().take_if(suits);
+        let mut decoder = match found {
+            Some((_, _, decoder)) => decoder,
+            None => {
+                release_device_memory();
+                self.on_device(device, 1, kind.1)?
+            }
+        };
+        let picture = decoder.decode_one(stream)?;
+        *idle() = Some((device.clone(), kind, decoder));
+        Ok(picture)
     }
 }
 

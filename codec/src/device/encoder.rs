@@ -18,7 +18,7 @@ use crate::quantise::{Quantiser, Step};
 use crate::tables::Tables;
 use crate::weights::Weights;
 use lifting::Domain;
-use lifting::kernels::{Array, Kernels};
+use lifting::kernels::{Array, Kernels, Pinned};
 use lifting_codegen::ir::Scalar;
 
 // Indices of the kernels.
@@ -199,7 +199,7 @@ impl DeviceEncoder {
         };
         let ints = |n: usize| kernels.zeroed(Scalar::I32, n);
         Ok(DeviceEncoder {
-            codec: codec.clone(),
+            codec: codec.without_idle(),
             quantisation,
             tasks: kernels.upload(&tasks)?,
             costs: kernels.upload(&costs(tables))?,
@@ -233,6 +233,11 @@ impl DeviceEncoder {
         self.resident.on_stream(stream)
     }
 
+    /// Format of the pictures.
+    pub fn format(&self) -> Format {
+        self.resident.format
+    }
+
     /// Memory of the samples: height × width × components for each picture, row by row, with the components of a pixel
     /// adjacent.
     ///
@@ -259,7 +264,7 @@ impl DeviceEncoder {
     }
 
     /// Encodes a batch of one picture.
-    pub(crate) fn only(mut self, image: &Image) -> Result<Vec<u8>, CodecError> {
+    pub(crate) fn only(&mut self, image: &Image) -> Result<Vec<u8>, CodecError> {
         self.upload(0, image)?;
         self.encode()?;
         Ok(self.streams()?.remove(0))
@@ -280,6 +285,33 @@ impl DeviceEncoder {
             return Err(CodecError::NotOnDevice { what: "a block of more than 16 bitplanes" });
         }
         Ok(self.streams()?.remove(0))
+    }
+
+    /// Moves all further work to a new stream.
+    pub(crate) fn on_new_stream(&mut self) -> Result<(), CodecError> {
+        Ok(self.resident.kernels.on_new_stream()?)
+    }
+
+    /// Pinned memory of the host.
+    pub(crate) fn pinned(&self, bytes: usize) -> Result<Pinned, CodecError> {
+        Ok(self.resident.kernels.pinned(bytes)?)
+    }
+
+    /// Uploads the samples of a batch of one picture, without waiting.
+    pub(crate) fn upload_pinned(&mut self, samples: &Pinned) -> Result<(), CodecError> {
+        Ok(self.resident.kernels.write_pinned(&mut self.resident.samples, samples)?)
+    }
+
+    /// Downloads the length of the first stream, and whether it is left to the processor, without waiting.
+    pub(crate) fn fetch_numbers(&self, to: &mut Pinned) -> Result<(), CodecError> {
+        let kernels = &self.resident.kernels;
+        kernels.read_pinned(&self.resident.lengths, 4, to, 0)?;
+        Ok(kernels.read_pinned(&self.left, 4, to, 4)?)
+    }
+
+    /// Downloads the first bytes of the first stream, without waiting.
+    pub(crate) fn fetch_stream(&self, to: &mut Pinned, length: usize) -> Result<(), CodecError> {
+        Ok(self.resident.kernels.read_pinned(&self.resident.streams, length, to, 0)?)
     }
 
     /// Launches the encoding of all pictures.

@@ -17,7 +17,7 @@ mod resident;
 mod samples;
 
 pub use blocks::BlockCoder;
-pub use decoder::DeviceDecoder;
+pub use decoder::{DeviceDecoder, release_device_memory};
 pub use encoder::DeviceEncoder;
 
 use crate::block::kernel::finished as warps;
