@@ -84,6 +84,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
         if part == Part::Bench {
             write(&folder.join("full.suite"), include_str!("bundle/full.suite"))?;
             write(&folder.join("quick.suite"), include_str!("bundle/quick.suite"))?;
+            write(&folder.join("several.suite"), include_str!("bundle/several.suite"))?;
         }
         let bytes = size(&folder).map_err(failed(&folder))?;
         println!("{part:?}: {}", mebibytes(bytes - before));

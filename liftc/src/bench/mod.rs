@@ -2,7 +2,8 @@
 //!
 //! Each device has a runner: `cuda` times launches replayed as a graph, `opencl` launches on a queue, `cpu` calls. All
 //! use public plans, so they measure the planner's choice. `case` describes a transform, `data` fills and compares
-//! arrays, `stats` condenses times, `report` writes tables and JSON, `plot` draws them. `codec` times the codec.
+//! arrays, `stats` condenses times, `report` writes tables and JSON, `plot` draws them. `codec` times the codec,
+//! `several` transforms and frames on several devices, and `host` those from host memory.
 
 pub mod case;
 pub mod codec;
@@ -10,9 +11,11 @@ mod copies;
 pub mod cpu;
 pub mod cuda;
 pub mod data;
+mod host;
 pub mod opencl;
 mod plot;
 pub mod report;
+mod several;
 mod stats;
 
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
@@ -81,6 +84,9 @@ pub fn run(args: &BenchArgs) -> Outcome {
         Some(path) => suite(path)?,
         None => case::all(args)?,
     };
+    if let Some(devices) = args.devices {
+        return several::run(args, devices, &cases);
+    }
     let device = device(args)?;
     if let Some(case) = cases.iter().find(|case| case.schedule != Schedule::Auto)
         && matches!(device, Device::Cpu { .. })
@@ -166,12 +172,18 @@ pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
         }
         DeviceArg::Cpu => Ok(Device::cpu()),
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
+        DeviceArg::CudaAll => Device::cuda_all(),
         DeviceArg::OpenCl(ordinal) => Device::opencl(ordinal),
     }
     .map_err(|e| input(e).help("add --device cpu to use the CPU"))
 }
 
 fn device(args: &BenchArgs) -> Outcome<Device> {
+    if args.device == DeviceArg::CudaAll {
+        return Err(
+            usage("--device cuda:all: one device is measured at a time").help("--devices N compares N with one")
+        );
+    }
     let device = open(args.device, args.quiet, "measured")?;
     if args.threads.is_some() && !matches!(device, Device::Cpu { .. }) {
         return Err(usage(format!("--threads needs the CPU, and the device is {device}")).help("add --device cpu"));

@@ -45,6 +45,10 @@ pub struct BenchArgs {
     /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
     pub device: DeviceArg,
+    /// Measure one CUDA device and the first N of them, which share each array; then frames of the codec
+    #[arg(long, value_name = "N", conflicts_with_all = ["device", "threads", "json", "svg", "codec"],
+        value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub devices: Option<u16>,
     /// Threads to use on the CPU [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -105,6 +109,8 @@ pub enum DeviceArg {
     Cpu,
     /// CUDA device, by its number.
     Cuda(usize),
+    /// All CUDA devices, which share each array.
+    CudaAll,
     /// OpenCL device, by its number.
     OpenCl(usize),
 }
@@ -118,9 +124,10 @@ pub fn device(text: &str) -> Result<DeviceArg, String> {
     match (text, kind, number) {
         ("best", ..) => Ok(DeviceArg::Best),
         ("cpu", ..) => Ok(DeviceArg::Cpu),
+        ("cuda:all", ..) => Ok(DeviceArg::CudaAll),
         (_, "cuda", Ok(ordinal)) => Ok(DeviceArg::Cuda(ordinal)),
         (_, "opencl", Ok(ordinal)) => Ok(DeviceArg::OpenCl(ordinal)),
-        _ => Err("write best, cpu, cuda, cuda:N, opencl or opencl:N".into()),
+        _ => Err("write best, cpu, cuda, cuda:N, cuda:all, opencl or opencl:N".into()),
     }
 }
 
@@ -130,6 +137,7 @@ pub(super) fn coding_device(text: &str) -> Result<DeviceArg, String> {
         Ok(DeviceArg::OpenCl(_)) => {
             Err("pictures are not coded on OpenCL devices: write best, cpu, cuda or cuda:N".into())
         }
+        Ok(DeviceArg::CudaAll) => Err("a picture is coded on one device: write best, cpu, cuda or cuda:N".into()),
         Ok(device) => Ok(device),
         Err(_) => Err("write best, cpu, cuda or cuda:N".into()),
     }

@@ -88,7 +88,7 @@ pub struct TransformArgs {
     /// Accept border rules that make coefficients and rounding errors more than 10,000 times too large
     #[arg(long, conflicts_with = "inverse")]
     pub ill_conditioned: bool,
-    /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
+    /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N, cuda:all for all CUDA devices
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
     pub device: DeviceArg,
     /// Threads to use on the CPU [default: all]

@@ -176,6 +176,7 @@ fn runner(args: &Args) -> Outcome<Option<Runner>> {
         DeviceArg::Cpu => return Err(usage("`papers` measures on GPUs only").help("omit --device")),
         DeviceArg::OpenCl(ordinal) => Device::opencl(ordinal).map_err(input)?,
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal).map_err(input)?,
+        DeviceArg::CudaAll => return Err(usage("`papers` measures one GPU").help("write cuda or cuda:N")),
         DeviceArg::Best => match Device::cuda(0) {
             Ok(device) => device,
             Err(why) => {

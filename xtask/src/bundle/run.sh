@@ -7,6 +7,7 @@
 #     ir                    the kernel IR's own suite, compiled by nvcc
 #     faults                every fault gives an error and harms nothing else
 #     bench [quick|full]    times as multiples of a copy (full)
+#     several [N]           transforms and codec frames on one device and on N (2); on request only
 #     emitted               emitted .cu files, compiled by nvcc, against the oracle; on request only, as are
 #     times [CASE]          their times as multiples of a copy, for any shape and for one, and of plans if `liftc` is
 #                           here; TIMES_OF selects files, e.g. "cdf97_f32 dd137_i16"
@@ -24,7 +25,7 @@ mkdir -p "$out" || exit 1
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 export LIFTING_CACHE_DIR=$scratch/cache
-parts='conformance|ir|faults|bench|emitted|times|papers|'
+parts='conformance|ir|faults|bench|several|emitted|times|papers|'
 failed=()
 
 part() { # NAME COMMAND...: runs it and logs its output
@@ -54,7 +55,7 @@ while [ $# -gt 0 ]; do
     fi
     case $name in
     conformance | ir | faults) has bin/gpu-conformance conformance ;;
-    bench) has bin/liftc bench ;;
+    bench | several) has bin/liftc bench ;;
     papers) has bin/papers papers ;;
     emitted | times) has emitted.tar.gz emitted ;;
     esac
@@ -67,6 +68,9 @@ while [ $# -gt 0 ]; do
         [ -f "$suite" ] || { echo "run.sh: bench $argument: there are quick and full" >&2; exit 2; }
         part bench "$here/bin/liftc" bench --device cuda --suite "$suite" --json "$out/bench.json" \
             --svg "$out/bench.svg"
+        ;;
+    several)
+        part several "$here/bin/liftc" bench --devices "${argument:-2}" --suite "$here/several.suite" --repeats 5
         ;;
     papers)
         # shellcheck disable=SC2086 # several tables
