@@ -2,8 +2,8 @@
 
 use crate::data::{Expected, Source, Target};
 use crate::error::PlanError;
-use crate::exec::spare::Spares;
 use crate::exec::slabs::Slabs;
+use crate::exec::spare::Spares;
 use crate::exec::{Executor, Workspace};
 use crate::sample::Sample;
 use crate::subband::{Subband, Tile};

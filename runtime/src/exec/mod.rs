@@ -11,8 +11,8 @@ pub mod kernels;
 pub mod opencl;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 mod packed;
-pub mod spare;
 pub(crate) mod slabs;
+pub mod spare;
 
 use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;
