@@ -233,7 +233,8 @@ fn by_rows(
     let sides = [1024, 512, 256, 128, 64].map(|side: usize| [side, side]);
     let allowed = sides.into_iter().filter(|[side, _]| side.is_multiple_of(1 << levels));
     let fits = |tile: &[usize; 2]| request.memory(&array.shape, Some(tile[0])) <= memory.into();
-    let tile = tile.map_or_else(|| allowed.clone().find(fits).or(allowed.last()), Some).unwrap_or([64, 64]);
+    let least = allowed.clone().next_back();
+    let tile = tile.or_else(|| allowed.clone().find(fits)).or(least).unwrap_or([64, 64]);
     if !fits(&tile) {
         let needs = (request.memory(&array.shape, Some(tile[0])) >> 20) + 1;
         let text = format!("tiles of {} rows need {needs} MiB, and --memory allows {}", tile[0], memory >> 20);

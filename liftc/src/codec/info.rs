@@ -6,6 +6,17 @@ use lifting_codec::block::{Order, Passes};
 use lifting_codec::{Colour, Decoder, Header, PacketInfo};
 use std::fmt::Write;
 
+/// Lines about an order by tiles, and about metadata, if a stream has these.
+fn rarer_parts(decoder: &Decoder<'_>) -> Vec<(&'static str, String)> {
+    let header = decoder.header();
+    let order = header.tiles_first.then(|| ("order", "by rows of tiles".into()));
+    let metadata = (header.sections > 0).then(|| {
+        let names = decoder.metadata().map(|metadata| metadata.names().join(", "));
+        ("metadata", format!("{}: {} bytes", names.unwrap_or_else(|e| e.to_string()), header.sections))
+    });
+    order.into_iter().chain(metadata).collect()
+}
+
 /// Header and packets of a stream, in lines.
 pub fn describe(stream: &[u8]) -> Outcome<String> {
     if jpeg2000::is_stream(stream) {
@@ -65,13 +76,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
         },
     );
     let bits_per_pixel = |bytes: usize| 8.0 * bytes as f64 / pixels;
-    if header.tiles_first {
-        line("order", "by rows of tiles".into());
-    }
-    if header.sections > 0 {
-        let names = decoder.metadata().map(|metadata| metadata.names().join(", "));
-        line("metadata", format!("{}: {} bytes", names.unwrap_or_else(|e| e.to_string()), header.sections));
-    }
+    rarer_parts(&decoder).into_iter().for_each(|(name, value)| line(name, value));
     line(
         "size",
         format!(
