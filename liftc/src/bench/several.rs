@@ -7,6 +7,7 @@ use super::{Case, host, with_sample};
 use crate::cli::BenchArgs;
 use crate::failure::{Outcome, eprint_quietly, input};
 use crate::output::print;
+use lifting::cuda::CudaDevice;
 use lifting::{Device, Plan, Sample, SlabArrays, catalogue};
 use lifting_codec::{Codec, DeviceEncoder};
 use std::time::Instant;
@@ -25,7 +26,10 @@ const ENCODERS: usize = 3;
 
 /// Measures every case on one device and on `devices`, after a comparison of all bits.
 pub fn run(args: &BenchArgs, devices: u16, cases: &[Case]) -> Outcome {
-    let all = (0..usize::from(devices)).map(|i| Device::cuda(i).map_err(input)).collect::<Outcome<Vec<_>>>()?;
+    // A machine with fewer devices still compares the bits: a device then holds several slabs.
+    let count = CudaDevice::count().map_err(input)?.max(1);
+    let device = |i: usize| Device::cuda(i % count).map_err(input);
+    let all = (0..usize::from(devices)).map(device).collect::<Outcome<Vec<_>>>()?;
     let one = Device::several(&all[..1]).map_err(input)?;
     let several = Device::several(&all).map_err(input)?;
     let say = |text: String| {
@@ -34,7 +38,8 @@ pub fn run(args: &BenchArgs, devices: u16, cases: &[Case]) -> Outcome {
         }
     };
     let repeats = usize::from(args.repeats);
-    let mut text = format!("{} × {}; milliseconds, medians of {repeats}\n\n", devices, all[0]);
+    let mut text = format!("{devices} slabs on {} devices, the first {}", count.min(all.len()), all[0]);
+    text += &format!("; milliseconds, medians of {repeats}\n\n");
     text += &format!("{:<44}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "", "one", "several", "times", "larger", "weak");
     for case in cases {
         let rows = with_sample!(case.sample, measure(case, [&one, &several], repeats)).map_err(|f| f.at(case))?;

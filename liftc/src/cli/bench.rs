@@ -45,7 +45,8 @@ pub struct BenchArgs {
     /// Device: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
     pub device: DeviceArg,
-    /// Measure one CUDA device and the first N of them, which share each array; then frames of the codec
+    /// Measure one CUDA device and the first N of them, which share each array; then frames of the codec. If there are
+    /// fewer, some hold several parts
     #[arg(long, value_name = "N", conflicts_with_all = ["device", "threads", "json", "svg", "codec"],
         value_parser = clap::value_parser!(u16).range(1..=64))]
     pub devices: Option<u16>,
