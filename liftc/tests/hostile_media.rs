@@ -277,7 +277,7 @@ fn tiff_variants() {
     cmyk[1000..1004].copy_from_slice(&[255, 0, 51, 0]);
     cmyk[1004..1008].copy_from_slice(&[0, 0, 0, 204]);
     let array = read_image(&cmyk).unwrap();
-    assert_eq!(array.lost, ["CMYK is read as RGB, without its profile"]);
+    assert_eq!(array.lost, [(liftc::media::Loss::Cmyk, "CMYK is read as RGB, without its profile".to_string())]);
     assert_eq!(array.shape, [20, 20, 3]);
     assert_eq!(array.data.native_bytes()[..6], [0, 255, 204, 51, 51, 51]);
 }

@@ -219,6 +219,7 @@ impl Device {
         match self {
             Device::Cpu { .. } | Device::Interpreter => false,
             Device::Several(devices) => devices.iter().any(Device::has_wisdom),
+            #[cfg(any(feature = "cuda", feature = "opencl"))]
             _ => true,
         }
     }

@@ -88,7 +88,7 @@ fn pictures(device: &CudaDevice, repeats: usize, row: &mut impl FnMut(&str, [f64
 
 /// Smooth samples with some noise.
 pub fn image(side: usize) -> Image {
-    let sample = |i: usize| (i % side / 32 + i / side / 64 + (i * 2_654_435_761 >> 7) % 9) as i32 % 256;
+    let sample = |i: usize| (i % side / 32 + i / side / 64 + ((i * 2_654_435_761) >> 7) % 9) as i32 % 256;
     let samples = (0..side * side).map(sample).collect();
     Image { height: side, width: side, components: 1, bits: 8, signed: false, samples }
 }

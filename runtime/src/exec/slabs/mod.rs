@@ -9,7 +9,9 @@ mod cut;
 mod tests;
 mod walk;
 
-pub(crate) use walk::{Axis, Walk};
+#[cfg(feature = "cuda")]
+pub(crate) use walk::Axis;
+pub(crate) use walk::Walk;
 
 use crate::data::{Expected, RawView, RawViewMut, Source, Target, contiguous};
 use crate::device::{Device, Planning};
@@ -324,6 +326,7 @@ impl<T: Sample> Slabs<T> {
 
     /// Copies boxes between the arrays.
     fn exchange(&self, copies: &[Vec<BoxCopy>], arrays: &mut SlabArrays<T>) -> Result<(), PlanError> {
+        #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
         for (device, copies) in copies.iter().enumerate() {
             if copies.is_empty() {
                 continue;

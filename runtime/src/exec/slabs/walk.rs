@@ -41,6 +41,7 @@ impl Walk {
     }
 
     /// The copy with rows of neighbouring samples, if only of one.
+    #[cfg(feature = "cuda")]
     pub fn in_rows(mut self) -> Walk {
         if self.axes.last().is_some_and(|axis| axis.from != 1 || axis.to != 1) {
             self.axes.push(Axis { count: 1, from: 1, to: 1 });
