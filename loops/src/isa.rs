@@ -61,8 +61,8 @@ impl Isa {
     }
 }
 
-/// Work that is compiled once for each instruction set. `run` and what it calls in its loops are `#[inline(always)]`, or
-/// they are compiled for the baseline only.
+/// Work that is compiled once for each instruction set. `run` and what it calls in its loops are `#[inline(always)]`:
+/// other functions are compiled for the baseline only.
 pub trait Task {
     /// Result of the work.
     type Output;

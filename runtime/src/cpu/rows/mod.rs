@@ -42,7 +42,7 @@ pub(super) use volume::Volume;
 /// Upper bound on the number of levels.
 const MAX_LEVELS: usize = 64;
 
-/// Threshold in samples below which a second thread does not pay. On a virtual machine, a thread that sleeps takes up to
+/// Threshold in samples below which a second thread does not pay. On a virtual machine, a sleeping thread takes up to
 /// 100 µs to wake up; one thread analyses 512 × 512 samples in that time.
 const SMALL: usize = if cfg!(test) { 1 << 15 } else { 1 << 19 };
 
