@@ -13,7 +13,8 @@ use std::collections::VecDeque;
 const IN_FLIGHT: usize = 3;
 
 /// Encoder of a sequence of pictures on one or several devices; made by [`Codec::frames`]. Frames go to the devices in
-/// turn, and their streams come back in order. They equal those of [`Codec::encode`], byte for byte.
+/// turn, and their streams come back in order. They restore the samples that those
+/// of [`Codec::encode`] restore, which may be deflated or have ranks.
 ///
 /// ```
 /// use lifting::Device;

@@ -117,7 +117,7 @@ fn invalid_input() {
     fails("--shape 99999999999x99999999999", 2, "more samples than");
     fails("--shape 99999999999999999999", 2, "write the lengths");
     fails("--json b.svg --svg b.svg --shape 8", 2, "two outputs would have this name");
-    bench.run("bench --device gpu").fails(2, "write best, cpu, cuda, cuda:N, opencl or opencl:N");
+    bench.run("bench --device gpu").fails(2, "write best, cpu, cuda, cuda:N, cuda:all, opencl or opencl:N");
     bench.run("bench --device cuda:99 --shape 8x8").fails(1, "CUDA");
     bench.run("bench --device opencl:99 --shape 8x8").fails(1, "OpenCL");
     // Invalid cases are reported before anything is measured.

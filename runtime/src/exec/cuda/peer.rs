@@ -12,6 +12,7 @@ use crate::error::PlanError;
 use crate::exec::slabs::{Axis, Walk};
 use crate::sample::Sample;
 use cudarc::driver::{CudaEvent, CudaStream, DriverError, result, sys};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// Lets each device reach the memory of the others, where the driver can.
@@ -118,9 +119,11 @@ impl Lane {
         let axis = |back: usize| axes.len().checked_sub(back).map(|i| axes[i]);
         let (rows, planes) = (axis(2), axis(3));
         let pitch = |of: fn(Axis) -> isize| bytes(rows.map_or(row.count as isize, of));
-        let height =
-            |of: fn(Axis) -> isize| rows.zip(planes).map_or(1, |(rows, planes)| (of(planes) / of(rows)) as usize);
         let (count_of_rows, depth) = (rows.map_or(1, |a| a.count), planes.map_or(1, |a| a.count));
+        // The driver refuses planes of fewer rows than it copies, even if there is a single plane.
+        let height = |of: fn(Axis) -> isize| {
+            rows.zip(planes).map_or(count_of_rows, |(rows, planes)| (of(planes) / of(rows)) as usize)
+        };
         if row.count * count_of_rows * depth == 0 {
             return Ok(());
         }
@@ -135,9 +138,15 @@ impl Lane {
                 } else if axes.len() == 1 {
                     sys::cuMemcpyDtoDAsync_v2(target, source, width, stream)
                 } else if far {
-                    let mut copy: sys::CUDA_MEMCPY3D_PEER = std::mem::zeroed();
-                    copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-                    copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+                    let mut copy = MaybeUninit::<sys::CUDA_MEMCPY3D_PEER>::zeroed();
+                    // Kinds of memory have no zero.
+                    let (source_kind, target_kind) = {
+                        let copy = copy.as_mut_ptr();
+                        (&raw mut (*copy).srcMemoryType, &raw mut (*copy).dstMemoryType)
+                    };
+                    source_kind.write(sys::CUmemorytype::CU_MEMORYTYPE_DEVICE);
+                    target_kind.write(sys::CUmemorytype::CU_MEMORYTYPE_DEVICE);
+                    let mut copy = copy.assume_init();
                     (copy.srcDevice, copy.dstDevice) = (source, target);
                     (copy.srcContext, copy.dstContext) = (from.device.context().cu_ctx(), to.device.context().cu_ctx());
                     (copy.srcPitch, copy.dstPitch) = (pitch(|a| a.from), pitch(|a| a.to));
@@ -145,9 +154,15 @@ impl Lane {
                     (copy.WidthInBytes, copy.Height, copy.Depth) = (width, count_of_rows, depth);
                     sys::cuMemcpy3DPeerAsync(&copy, stream)
                 } else {
-                    let mut copy: sys::CUDA_MEMCPY3D = std::mem::zeroed();
-                    copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-                    copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+                    let mut copy = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
+                    // Kinds of memory have no zero.
+                    let (source_kind, target_kind) = {
+                        let copy = copy.as_mut_ptr();
+                        (&raw mut (*copy).srcMemoryType, &raw mut (*copy).dstMemoryType)
+                    };
+                    source_kind.write(sys::CUmemorytype::CU_MEMORYTYPE_DEVICE);
+                    target_kind.write(sys::CUmemorytype::CU_MEMORYTYPE_DEVICE);
+                    let mut copy = copy.assume_init();
                     (copy.srcDevice, copy.dstDevice) = (source, target);
                     (copy.srcPitch, copy.dstPitch) = (pitch(|a| a.from), pitch(|a| a.to));
                     (copy.srcHeight, copy.dstHeight) = (height(|a| a.from), height(|a| a.to));
