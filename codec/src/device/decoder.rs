@@ -94,8 +94,8 @@ struct Dequantisation {
 /// use lifting::Device;
 /// use lifting_codec::{Codec, Decoder, Image};
 ///
-/// let codec = Codec::builder(&lifting::catalogue::find("legall53")?).levels(1).build()?;
-/// let samples = (0..16 * 24).map(|i| i % 24 * 10).collect();
+/// let codec = Codec::builder(&lifting::catalogue::find("legall53")?).levels(1).deflated(false).build()?;
+/// let samples = (0..16 * 24).map(|i| i * 2 / 3).collect();
 /// let image = Image { height: 16, width: 24, components: 1, bits: 8, signed: false, samples };
 /// let stream = codec.encode(&image)?;
 ///
