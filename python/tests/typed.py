@@ -74,6 +74,7 @@ shape: tuple[int, ...] = plan.level_shape(1)
 mixed = lifting.MixedPlan((16, 16), ("haar", ["db2", "haar"]), levels=2, dtype="float64")
 back = mixed.inverse(mixed.forward(image))
 stream: bytes = lifting.encode(image.astype("uint8"))
+blocks: dict[str, bytes] = lifting.metadata(stream)
 picture: NDArray[Any] = lifting.decode(lifting.transcode(lifting.encode(image.astype("uint8"), format="jp2"), "jph"))
 
 # Wavelets.
