@@ -52,21 +52,31 @@ pub struct Codec {
     pub(crate) idle: IdleEncoder,
 }
 
-/// The encoder of the last picture on a device, which the next one of the same format takes. Copies of a codec share
-/// it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct IdleEncoder(Arc<Mutex<Option<DeviceEncoder>>>);
+/// The encoder of the last picture on a device, which the next one of the same format takes. A copy of a codec has none
+/// at first, as its settings may become others.
+#[derive(Debug, Default)]
+pub(crate) struct IdleEncoder(Mutex<Option<Box<DeviceEncoder>>>);
+
+impl Clone for IdleEncoder {
+    fn clone(&self) -> IdleEncoder {
+        IdleEncoder::default()
+    }
+}
 
 impl IdleEncoder {
     /// Takes the encoder if it has this format.
     pub fn take(&self, format: Format) -> Option<DeviceEncoder> {
         let mut idle = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        if idle.as_ref().is_some_and(|encoder| encoder.format() == format) { idle.take() } else { None }
+        if idle.as_ref().is_some_and(|encoder| encoder.format() == format) {
+            idle.take().map(|encoder| *encoder)
+        } else {
+            None
+        }
     }
 
     /// Keeps an encoder.
     pub fn keep(&self, encoder: DeviceEncoder) {
-        *self.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(encoder);
+        *self.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(Box::new(encoder));
     }
 }
 
@@ -251,7 +261,6 @@ impl CodecBuilder {
             Target::Quality(x) if !(1.0..=100.0).contains(&x) => wrong("a quality", x, "from 1 to 100"),
             _ => {
                 codec.coder = BlockCoder::new(&codec.device, codec.order)?;
-                codec.idle = IdleEncoder::default();
                 Ok(codec)
             }
         }
@@ -308,25 +317,20 @@ impl Codec {
         }
     }
 
-    /// Copy of the codec without the encoder that it keeps.
-    pub(crate) fn without_idle(&self) -> Codec {
-        Codec { idle: IdleEncoder::default(), ..self.clone() }
-    }
-
     /// Copy of the codec on another device.
     pub(crate) fn for_device(&self, device: &Device) -> Result<Codec, CodecError> {
         let coder = BlockCoder::new(device, self.order)?;
-        Ok(Codec { device: device.clone(), coder, ..self.without_idle() })
+        Ok(Codec { device: device.clone(), coder, ..self.clone() })
     }
 
     /// Copy of the codec with another target.
     pub(crate) fn with_target(&self, target: Target) -> Codec {
-        Codec { target, idle: IdleEncoder::default(), ..self.clone() }
+        Codec { target, ..self.clone() }
     }
 
     /// Copy of the codec that runs on the processor.
     pub(crate) fn on_processor(&self) -> Codec {
-        Codec { device: Device::cpu(), coder: None, idle: IdleEncoder::default(), ..self.clone() }
+        Codec { device: Device::cpu(), coder: None, ..self.clone() }
     }
 
     pub(crate) fn colour_of(&self, components: usize) -> Colour {

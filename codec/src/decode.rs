@@ -33,7 +33,7 @@ pub const PROPORTION: u128 = 1 << 18;
 const OLD_PROPORTION: u128 = (block::MAX_SIDE * block::MAX_SIDE) as u128;
 
 /// Samples that any stream of one value may promise, however short it is.
-const CONSTANT: u128 = 1 << 24;
+pub const CONSTANT: u128 = 1 << 24;
 
 /// Bytes that are read to find the header; most headers are shorter.
 const BEGINNING: u64 = 4096;

@@ -4,6 +4,7 @@ use crate::bands::Band;
 use crate::budget;
 use crate::error::CodecError;
 use crate::header::CHECKSUM;
+use crate::number;
 use crate::packet::{LENGTH, PacketId, checksum};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
@@ -29,7 +30,7 @@ fn coefficients<'a>(planes: &'a [Vec<i32>], tile: &'a [Band], resolution: u32) -
 
 /// Signs in the lowest bits.
 fn folded(value: i32) -> u32 {
-    (value << 1 ^ value >> 31) as u32
+    number::folded(value.into()) as u32
 }
 
 /// Bytes of coefficients: the number of bytes each, then all lowest bytes, all second ones, and so on.
@@ -105,7 +106,7 @@ pub fn values(bytes: &[u8], count: usize) -> impl Iterator<Item = i32> + '_ {
     let each = bytes.first().map_or(0, |&each| usize::from(each));
     (0..count).map(move |i| {
         let folded = (0..each).fold(0, |value, byte| value | u32::from(bytes[1 + byte * count + i]) << (8 * byte));
-        (folded >> 1) as i32 ^ -((folded & 1) as i32)
+        number::unfolded(folded.into()) as i32
     })
 }
 

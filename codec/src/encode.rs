@@ -3,7 +3,7 @@
 use crate::block;
 use crate::budget;
 use crate::codec::{Codec, Target};
-use crate::decode::{Decoder, PROPORTION, SMALL};
+use crate::decode::{CONSTANT, Decoder, PROPORTION, SMALL};
 use crate::device::DeviceEncoder;
 use crate::error::CodecError;
 use crate::format::Format;
@@ -13,9 +13,6 @@ use crate::search::{self, Trial};
 use crate::values::Values;
 use lifting::Domain;
 use std::sync::Arc;
-
-/// Most samples of a picture without packets. All decoders take as many.
-const CONSTANT: usize = 1 << 24;
 
 impl Codec {
     /// Encodes a picture.
@@ -35,7 +32,7 @@ impl Codec {
         let mut stream = self.stream_of(image)?;
         // No stream is made that decoders refuse.
         if self.deflated && image.samples.len() as u128 > SMALL + PROPORTION * stream.len() as u128 {
-            stream = Codec { deflated: false, ..self.without_idle() }.stream_of(image)?;
+            stream = Codec { deflated: false, ..self.clone() }.stream_of(image)?;
         }
         budget::check(&self.scheme, image.samples.len() as u128, stream.len(), None)?;
         Ok(stream)
@@ -45,11 +42,11 @@ impl Codec {
         if self.target == Target::Lossless
             && let Some((values, ranks)) = Values::of(image)?
         {
-            let is_small = ranks.samples.len() <= CONSTANT;
+            let is_small = ranks.samples.len() as u128 <= CONSTANT;
             match values.only() {
                 Some(_) if !is_small => {}
                 only => {
-                    let codec = Codec { values: Some(Arc::new(values)), ..self.without_idle() };
+                    let codec = Codec { values: Some(Arc::new(values)), ..self.clone() };
                     return if only.is_some() { codec.head(&ranks) } else { codec.stream_of_samples(&ranks) };
                 }
             }

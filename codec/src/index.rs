@@ -16,9 +16,7 @@ pub fn write(lengths: &[u64], seed: u64, stream: &mut Vec<u8>) {
     let begin = stream.len();
     let mut last = 0;
     for &length in lengths {
-        let more = length.wrapping_sub(last) as i64;
-        // Signs in the lowest bit.
-        number::put((more << 1 ^ more >> 63) as u64, stream);
+        number::put(number::folded(length.wrapping_sub(last) as i64), stream);
         last = length;
     }
     let bytes = (stream.len() - begin) as u32;
@@ -54,7 +52,7 @@ pub fn read(index: &[u8], seed: u64, packets: u128, bytes: u64) -> Result<Vec<u6
     let (mut last, mut sum) = (0i64, 0u64);
     while !rest.is_empty() {
         let more = number::take(&mut rest).ok_or_else(|| broken("a length is invalid"))?;
-        last = last.wrapping_add((more >> 1) as i64 ^ -((more & 1) as i64));
+        last = last.wrapping_add(number::unfolded(more));
         sum = sum.saturating_add(last as u64);
         lengths.push(last as u64);
     }

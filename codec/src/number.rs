@@ -1,4 +1,14 @@
-//! Numbers of 7 bits a byte, lowest bits first.
+//! Numbers of 7 bits a byte, lowest bits first, and numbers with their signs in the lowest bits.
+
+/// 2n, or −2n − 1 if n is negative: a number of 32 bits stays one.
+pub fn folded(number: i64) -> u64 {
+    (number << 1 ^ number >> 63) as u64
+}
+
+/// The number that [`folded`] gives.
+pub fn unfolded(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
 
 /// Appends a number below 2^63.
 pub fn put(mut number: u64, bytes: &mut Vec<u8>) {
@@ -25,6 +35,14 @@ pub fn take(bytes: &mut &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signs_round_trip() {
+        for (number, expected) in [(0, 0), (-1, 1), (1, 2), (-2, 3), (i64::from(i32::MIN), u64::from(u32::MAX))] {
+            assert_eq!((folded(number), unfolded(expected)), (expected, number));
+        }
+        assert_eq!((unfolded(folded(i64::MIN)), unfolded(folded(i64::MAX))), (i64::MIN, i64::MAX));
+    }
 
     #[test]
     fn numbers_round_trip() {

@@ -61,7 +61,7 @@ impl Codec {
         let tile = self.tile_of([format.height, format.width])?;
         // Decoders bound the samples for each byte of a stream.
         let deflated = self.deflated && tile[0] * tile[1] * format.components <= MOST_DEFLATED;
-        let codec = Codec { tiles_first: true, deflated, ..self.without_idle() };
+        let codec = Codec { tiles_first: true, deflated, ..self.clone() };
         let quantisers = match self.scheme.domain() {
             Domain::Integer => codec.quantisers::<i32>(format, tile)?,
             Domain::Real => codec.quantisers::<f32>(format, tile)?,

@@ -32,7 +32,18 @@ impl Values {
     pub(crate) fn of(image: &Image) -> Result<Option<(Values, Image)>, CodecError> {
         let (low, high) = image.range();
         let mut ranks = vec![None; (high - low) as usize + 1];
-        image.samples.iter().for_each(|&sample| ranks[(sample - low) as usize] = Some(0));
+        let mut found = 0;
+        for some in image.samples.chunks(1 << 12) {
+            for &sample in some {
+                let slot = &mut ranks[(sample - low) as usize];
+                found += usize::from(slot.is_none());
+                *slot = Some(0);
+            }
+            // More than half of all values need as many bits as all.
+            if found > ranks.len() / 2 {
+                return Ok(None);
+            }
+        }
         let (mut list, mut rank) = (Vec::new(), 0);
         for (value, slot) in (low..).zip(&mut ranks).filter(|(_, slot)| slot.is_some()) {
             list.push(value);

@@ -201,7 +201,7 @@ impl DeviceEncoder {
         };
         let ints = |n: usize| kernels.zeroed(Scalar::I32, n);
         Ok(DeviceEncoder {
-            codec: codec.without_idle(),
+            codec: codec.clone(),
             quantisation,
             tasks: kernels.upload(&tasks)?,
             costs: kernels.upload(&costs(tables))?,
