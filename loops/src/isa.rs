@@ -37,8 +37,8 @@ impl Isa {
         Isa::Baseline
     }
 
-    /// Runs a task as compiled for this set, or for the widest one that the machine has.
-    pub fn run<T: Task>(self, task: T) -> T::Output {
+    /// Runs a task as compiled for the widest set of this machine.
+    pub fn run<T: Task>(task: T) -> T::Output {
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi1,bmi2,lzcnt,popcnt")]
@@ -49,7 +49,7 @@ impl Isa {
             fn avx2<T: Task>(task: T) -> T::Output {
                 task.run()
             }
-            match self.min(Isa::of_machine()) {
+            match Isa::of_machine() {
                 // SAFETY: the machine has the instructions.
                 Isa::Avx512 => return unsafe { avx512(task) },
                 // SAFETY: the machine has the instructions.

@@ -52,7 +52,7 @@ pub fn decode(
     if out.is_empty() {
         return Ok(());
     }
-    Isa::of_machine().run(Cleanup { shape, plane, bytes: first.bytes, out: &mut *out })?;
+    Isa::run(Cleanup { shape, plane, bytes: first.bytes, out: &mut *out })?;
     if let Some(second) = second.filter(|s| !s.bytes.is_empty()) {
         let sigma = Sigma::new(shape, out, |value| value != 0);
         let bits = Bits::forward(second.bytes, 0);

@@ -36,7 +36,7 @@ pub fn encode(shape: Shape, causal: bool, indices: &[i32], plane: u32, passes: u
     if indices.chunks(64).all(empty) {
         return Encoded::default();
     }
-    let (bytes, gain) = Isa::of_machine().run(Cleanup { shape, indices, plane });
+    let (bytes, gain) = Isa::run(Cleanup { shape, indices, plane });
     let mut encoded =
         Encoded { planes: plane + 1, passes: vec![Pass { end: bytes.len(), terminated: true, gain }], bytes };
     if plane > 0 && passes > 1 {
