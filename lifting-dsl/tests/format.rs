@@ -1,9 +1,8 @@
 //! The formatter: its layout, and that it changes white space only.
 
-use crate::language::{any_file, any_lattice, any_scheme};
+use crate::language::{any_file, any_lattice, any_scheme, config};
 use lifting_dsl::{format, parse, print, print_scheme};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// Formats a text, and checks that tokens, comments and tree are the same, and that a second time changes nothing.
 #[track_caller]
@@ -137,12 +136,7 @@ fn loosened(text: &str, gaps: &[u8]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 400,
-        rng_seed: RngSeed::Fixed(137),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config())]
 
     #[test]
     fn formatted_trees_are_the_same(file in any_file(), gaps in prop::collection::vec(any::<u8>(), 1..99)) {

@@ -413,13 +413,13 @@ pub fn any_scheme() -> impl Strategy<Value = Scheme> {
     })
 }
 
+/// Settings of tests with generated texts.
+pub fn config() -> ProptestConfig {
+    ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(137), failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 400,
-        rng_seed: RngSeed::Fixed(137),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config())]
 
     #[test]
     fn printed_trees_parse_to_themselves(file in any_file()) {
