@@ -243,9 +243,10 @@ fn thinned(values: &[f64]) -> Vec<(f64, f64)> {
     if values.len() <= MOST_POINTS {
         return values.iter().enumerate().map(|(i, v)| (i as f64, *v)).collect();
     }
-    let ends = |(i, part): (usize, &[f64])| {
-        let (low, high) = range(part);
-        [((i * part.len()) as f64, low), ((i * part.len()) as f64, high)]
+    let ends = |(i, values): (usize, &[f64])| {
+        let (low, high) = range(values);
+        let x = (i * part) as f64;
+        [(x, low), (x, high)]
     };
     values.chunks(part).enumerate().flat_map(ends).collect()
 }
