@@ -80,7 +80,8 @@ pub fn summary(scheme: &Scheme, docs: &[String]) -> Outcome<String> {
     let docs = docs.join("\n");
     Ok(format!(
         "**{}**: {}, border rule {}\n\n{docs}{}{}{}- vanishing moments: {} of analysis, {} of synthesis\n- window, in \
-         positions: {} above, {} of overlap, {} below\n- operations: {} a sample and axis by lifting, {} by convolution\n",
+         positions: {} above, {} of overlap, {} below\n- operations: {} a sample and axis by lifting, {} by \
+         convolution\n",
         scheme.name(),
         scheme.domain().name(),
         scheme.boundary(),

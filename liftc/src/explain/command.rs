@@ -70,9 +70,10 @@ pub fn run(args: &ExplainArgs) -> Outcome {
 
     let text = super::text(scheme, boundary, args.height.into(), args.levels)?;
     print(&format!(
-        "{text}\nWhat the schedules move: {height}x{width}, {} level{}, {}\n{}  moved: samples loaded and stored; sectors: \
-         of 32 bytes; wavefronts: of shared memory;\n  integer: index arithmetic included; stream: chunks as for one \
-         multiprocessor,\n  short on a small image, so that the rows around them weigh more than on a large one\n",
+        "{text}\nWhat the schedules move: {height}x{width}, {} level{}, {}\n{}  moved: samples loaded and stored; \
+         sectors: of 32 bytes; wavefronts: of shared memory;\n  integer: index arithmetic included; stream: chunks as \
+         for one multiprocessor,\n  short on a small image, so that the rows around them weigh more than on a large \
+         one\n",
         args.levels,
         if args.levels == 1 { "" } else { "s" },
         sample.name(),

@@ -151,7 +151,8 @@ pub fn completion(document: &Document, at: usize, by_character: bool) -> Value {
     let range = document.range(document.word(at, is_word));
     let item = |label: &str, kind: u32, about: &str| {
         let edit = json!({ "range": range, "newText": label });
-        json!({ "label": label, "kind": kind, "textEdit": edit, "documentation": { "kind": "markdown", "value": about } })
+        let about = json!({ "kind": "markdown", "value": about });
+        json!({ "label": label, "kind": kind, "textEdit": edit, "documentation": about })
     };
     let mut items: Vec<Value> = words(place)
         .map(|word| {

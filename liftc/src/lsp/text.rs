@@ -124,7 +124,10 @@ mod tests {
     #[test]
     fn changes() {
         let mut document = Document::new("a𝄞b\nc");
-        let range = |a: u32, b: u32, text: &str| json!({ "range": { "start": { "line": 0, "character": a }, "end": { "line": 0, "character": b } }, "text": text });
+        let range = |a: u32, b: u32, text: &str| {
+            let [start, end] = [a, b].map(|character| json!({ "line": 0, "character": character }));
+            json!({ "range": { "start": start, "end": end }, "text": text })
+        };
         document.change(&range(1, 3, "xy"));
         assert_eq!(document.text, "axyb\nc");
         document.change(&range(3, 1, ""));
